@@ -1,0 +1,28 @@
+# Everything a stranger needs: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types browser clean
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: $(VENV)/.installed
+	$(BIN)/python -m trainrx.app.demo
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed
+	$(BIN)/pyright
+
+# The browser tests need a Chromium; .ci/run installs Debian's, elsewhere they skip with a reason.
+test: lint types
+	$(BIN)/python -m pytest -n 2
+
+clean:
+	rm -rf $(VENV) build *.egg-info

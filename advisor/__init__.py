@@ -1,0 +1,1 @@
+"""What to do: puts the catalog to a run's bottlenecks, and measures what changes bring."""

@@ -1,0 +1,35 @@
+"""The command line: one file per command under ``commands/``, errors turned into exit codes here.
+
+Command modules import nothing heavy at their top, so that ``trainrx --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from ..profiler.errors import TrainrxError
+from .commands import check, profile, show, ui
+
+app = typer.Typer(
+    name="trainrx",
+    help="Finds what a PyTorch training run is waiting for, says what to change, and proves it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+profile.register(app)
+show.register(app)
+check.register(app)
+ui.register(app)
+
+
+def main() -> None:
+    """Run the command line; a `TrainrxError` becomes one sentence on stderr and its exit code."""
+    try:
+        app()
+    except TrainrxError as error:
+        sys.stderr.write(f"trainrx: {error}\n")
+        sys.exit(error.exit_code)

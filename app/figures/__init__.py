@@ -1,0 +1,1 @@
+"""Values in, Plotly figure out: one file per figure."""

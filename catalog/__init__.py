@@ -1,0 +1,1 @@
+"""What is known: methods of efficient training, their evidence, and two taxonomies."""

@@ -1,0 +1,252 @@
+"""The report of a run: the schema of ``report.json``.
+
+Others rely on its keys: keys are added, never renamed. Seconds are ``_s``, shares lie in [0, 1], bytes are
+``_bytes``. What was not measured is ``None`` beside a reason, never 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from .errors import InputError
+from .vocabulary import Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
+
+SCHEMA_VERSION = 1
+
+
+class Part(BaseModel):
+    """Base of all parts of a report: immutable; unknown keys of later minor additions are kept out."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", use_enum_values=False, ser_json_inf_nan="null")
+
+
+class RunInfo(Part):
+    """Which run this is and how it ended."""
+
+    id: str
+    command: list[str]
+    status: RunStatus
+    exit_code: int | None = None
+    started: str | None = Field(default=None, description="ISO 8601, UTC")
+    steps_recorded: int = 0
+    steps_warmup: int = 0
+    source: str = Field(default="recorder", description="recorder, or the format of the imported trace")
+
+
+class StepTime(Part):
+    """Step wall time over the measured steps, in seconds."""
+
+    p50_s: float
+    p95_s: float
+    mean_s: float
+    n: int
+
+
+class StageShare(Part):
+    """Exclusive wall time of one stage per step, and its share of the step."""
+
+    name: Stage
+    seconds_per_step: float
+    share: float
+
+
+class Where(Part):
+    """A place a finding points at; every field that is known is set."""
+
+    file: str | None = None
+    line: int | None = None
+    function: str | None = None
+    rank: int | None = None
+    worker: int | None = None
+    kernel: str | None = None
+    transform: str | None = None
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        if self.file is not None:
+            parts.append(self.file if self.line is None else f"{self.file}:{self.line}")
+        if self.function is not None:
+            parts.append(f"in {self.function}")
+        for name in ("rank", "worker", "kernel", "transform"):
+            value = getattr(self, name)
+            if value is not None:
+                parts.append(f"{name} {value}")
+        return " ".join(parts)
+
+
+class Fact(Part):
+    """One number or setting that a finding rests on.
+
+    ``basis`` says whether it was measured, derived from measured numbers, or read from the setup.
+    """
+
+    name: str
+    value: float | int | str | bool
+    unit: str = ""
+    basis: str = Field(default="measured", pattern="^(measured|derived|setup)$")
+
+
+class Finding(Part):
+    """A bottleneck of this run, with the numbers it rests on."""
+
+    kind: Kind
+    family: Family
+    cause: str | None
+    share: float = Field(description="exposed share of the step, 0 to 1")
+    ms_per_step: float
+    severity: Severity
+    confidence: Confidence
+    where: list[Where] = []
+    evidence: list[Fact] = []
+    summary: str = Field(description="one sentence in plain words")
+
+
+class HostLine(Part):
+    """A line of Python that the training thread was seen in, by sampling."""
+
+    file: str
+    line: int
+    function: str
+    stage: Stage
+    seconds_per_step: float
+    share: float
+    samples: int
+    user_code: bool = True
+
+
+class DeviceShares(Part):
+    """Every instant of the device once, as shares of the window: they sum to 1."""
+
+    busy_share: float
+    compute_share: float
+    exposed_communication_share: float
+    exposed_copy_share: float
+    idle_share: float
+    idle_causes: dict[IdleCause, float] = {}
+
+
+class KernelClass(Part):
+    """Device time of one class of kernels over the window."""
+
+    name: str
+    seconds: float
+    count: int
+    mean_us: float
+    share: float = Field(description="share of all kernel time, 0 to 1")
+
+
+class RankInfo(Part):
+    """One training process of the run."""
+
+    rank: int
+    pid: int | None = None
+    steps: int = 0
+    step_time: StepTime | None = None
+    stages: list[StageShare] = []
+    device: DeviceShares | None = None
+    note: str | None = None
+
+
+class RecorderCost(Part):
+    """What the recorder itself cost, measured in the run, and what it could not see."""
+
+    overhead_share: float | None = Field(default=None, description="share of step wall time; None if unknown")
+    overhead_us_per_step: float | None = None
+    notes: list[str] = []
+
+
+class Prediction(Part):
+    """Predicted speed-up (old step time over new, above 1 is faster); ``bound`` removes all exposed time."""
+
+    low: float
+    mid: float
+    high: float
+    bound: float
+
+
+class Prescription(Part):
+    """A method (or knob) put to a finding of this run."""
+
+    method: str
+    knob: str | None
+    finding: Kind
+    equivalence: str
+    predicted_speedup: Prediction | None
+    basis: str
+    risk: str
+    how: str
+    verify: str
+    evidence: list[dict[str, Any]] = []
+    title: str = ""
+    effort: str = ""
+    next_bottleneck: str | None = None
+
+
+class Speedup(Part):
+    """Measured speed-up: median of pair ratios with a bootstrap interval."""
+
+    median: float
+    low: float
+    high: float
+
+
+class Trial(Part):
+    """A measured comparison of the script with and without knobs."""
+
+    id: str = ""
+    knobs: dict[str, str]
+    predicted_speedup: Prediction | None
+    speedup: Speedup | None
+    pairs: int
+    verdict: str
+    loss_check: str
+
+
+class Report(Part):
+    """Everything that is known about a run."""
+
+    schema_version: int = SCHEMA_VERSION
+    run: RunInfo
+    verdict: str
+    setup: dict[str, Any] = {}
+    step_time: StepTime | None = None
+    step_time_reason: str | None = None
+    stages: list[StageShare] = []
+    host_lines: list[HostLine] = []
+    device: DeviceShares | None = None
+    device_reason: str | None = None
+    kernel_classes: list[KernelClass] = []
+    findings: list[Finding] = []
+    prescriptions: list[Prescription] = []
+    ranks: list[RankInfo] = []
+    recorder: RecorderCost = RecorderCost()
+    trials: list[Trial] = []
+
+    def to_json(self) -> str:
+        """The JSON text of ``report.json``."""
+        return self.model_dump_json(indent=1)
+
+
+def parse_report(text: str | bytes, *, source: str) -> Report:
+    """Read a report from JSON text; ``source`` names it in errors.
+
+    Raises:
+        InputError: the text is no report, is damaged, or was written by a newer trainrx.
+    """
+    try:
+        version = _Version.model_validate_json(text).schema_version
+        if version > SCHEMA_VERSION:
+            raise InputError(
+                f"{source} has schema {version}, this trainrx reads up to {SCHEMA_VERSION}: upgrade trainrx to open it"
+            )
+        return Report.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise InputError(f"{source} is damaged or no report: {place}: {first['msg']}") from None
+
+
+class _Version(BaseModel):
+    schema_version: int

@@ -1,0 +1,1 @@
+"""From recorded spans or traces to steps, exclusive stages and device views."""
