@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	mkdir -p $(VENV)/typing && ln -sfn ../.. $(VENV)/typing/trainrx
 	touch $@
 
 demo: $(VENV)/.installed
