@@ -1,0 +1,43 @@
+"""What the agent writes and the analysis reads: record layouts, codes and file names.
+
+A rank's folder holds
+
+- ``spans.bin``: little-endian int64 records ``code, start_ns, end_ns, argument``;
+- ``samples.bin``: little-endian int64 records ``time_ns, stack``;
+- ``facts.jsonl``: one JSON object per line with ``t`` (ns) and ``fact``; rare things: who the process is, stacks,
+  loaders, optimizers, notes, costs;
+- ``trace.json.gz``: the Chrome trace of the deep window, if there was one;
+- ``fault``: reserved space that the agent overwrites when it switches itself off, so that a full disk can still tell.
+
+The launcher may write ``stop`` into the run folder: the number of the step after which all ranks end.
+
+All times are ``time.perf_counter_ns`` of the machine. Records are only ever appended: a killed process leaves at worst
+a torn last record, which readers drop.
+"""
+
+SPANS_FILE = "spans.bin"
+SAMPLES_FILE = "samples.bin"
+FACTS_FILE = "facts.jsonl"
+FAULT_FILE = "fault"
+TRACE_FILE = "trace.json.gz"
+STOP_FILE = "stop"
+FAULT_BYTES = 1024
+SPAN_WORDS = 4
+SAMPLE_WORDS = 2
+
+#: Span codes. The argument is the loader's or optimizer's number, or as said.
+DATA_WAIT = 1
+LOADER_START = 2
+FORWARD = 3  #: argument 1: gradients were off
+BACKWARD = 4
+OPTIMIZER = 5
+COMMUNICATION = 6  #: argument: number of bytes
+CHECKPOINT = 7
+H2D = 8  #: argument: number of bytes
+ZERO_GRAD = 9
+GARBAGE = 20  #: argument: generation
+STEP = 30  #: argument: data fetches in the step
+STEP_TRACED = 31  #: a step inside the torch.profiler window, not part of the timing
+
+#: The environment variable that carries the agent's options as JSON.
+OPTIONS_VARIABLE = "TRAINRX_AGENT"

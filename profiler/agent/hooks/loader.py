@@ -1,0 +1,81 @@
+"""``DataLoader``: how long the training thread waits for each batch."""
+
+from __future__ import annotations
+
+from functools import wraps
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+from ..format import DATA_WAIT, LOADER_START
+from ..recorder import now
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..recorder import Recorder
+
+MODULE = "torch.utils.data.dataloader"
+
+
+def install(module: ModuleType, recorder: Recorder) -> None:
+    """Wrap the making of an iterator and each fetch from it."""
+    spans = recorder.spans
+    original_next = module._BaseDataLoaderIter.__next__
+    original_iter = module.DataLoader.__iter__
+
+    @wraps(original_next)
+    def __next__(self: Any) -> Any:
+        if recorder.thread != get_ident() and not recorder.admits():
+            return original_next(self)
+        start = now()
+        recorder.fetch_begins(start)
+        try:
+            return original_next(self)
+        finally:
+            spans.append((DATA_WAIT, start, now(), getattr(self, "_trainrx_loader", 0)))
+
+    @wraps(original_iter)
+    def __iter__(self: Any) -> Any:
+        if recorder.thread != get_ident() and not recorder.admits():
+            return original_iter(self)
+        number = recorder.number(self, "loader", describe)
+        start = now()
+        recorder.loader_starts(start)
+        iterator = original_iter(self)
+        spans.append((LOADER_START, start, now(), number))
+        iterator._trainrx_loader = number
+        return iterator
+
+    module._BaseDataLoaderIter.__next__ = __next__
+    module.DataLoader.__iter__ = __iter__
+
+
+def describe(loader: Any) -> dict[str, Any]:
+    """The loader's settings, and what it reads from."""
+    dataset = loader.dataset
+    return {
+        "dataset": type(dataset).__name__,
+        "dataset_key": id(dataset),
+        "length": _length(dataset),
+        "kind": "iterable" if type(loader._dataset_kind) is not int or loader._dataset_kind else "map",
+        "batch_size": loader.batch_size,
+        "num_workers": loader.num_workers,
+        "prefetch_factor": loader.prefetch_factor,
+        "persistent_workers": loader.persistent_workers,
+        "pin_memory": loader.pin_memory,
+        "drop_last": loader.drop_last,
+        "sampler": type(loader.sampler).__name__,
+        "collate_fn": _name(loader.collate_fn),
+        "start_method": getattr(loader.multiprocessing_context, "_name", None),
+    }
+
+
+def _length(dataset: Any) -> int | None:
+    try:
+        return len(dataset)
+    except (TypeError, NotImplementedError):
+        return None
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__qualname__", type(function).__name__)

@@ -1,0 +1,41 @@
+"""``Module.__call__``: the outermost call is a forward span; calls inside it are not looked at."""
+
+from __future__ import annotations
+
+from functools import wraps
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+from ..format import FORWARD
+from ..recorder import now
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..recorder import Recorder
+
+MODULE = "torch"
+
+
+def install(module: ModuleType, recorder: Recorder) -> None:
+    """Wrap the call of every module."""
+    spans = recorder.spans
+    base = module.nn.Module
+    original = base.__call__
+    gradients_are_on = module.is_grad_enabled
+
+    @wraps(original)
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if recorder.inside or (recorder.thread != get_ident() and not recorder.admits()):
+            return original(self, *args, **kwargs)
+        recorder.inside = True
+        start = now()
+        recorder.work_begins(start)
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            recorder.inside = False
+            spans.append((FORWARD, start, now(), 0 if gradients_are_on() else 1))
+
+    base.__call__ = __call__
+    recorder.wrappers.append(__call__.__code__)

@@ -1,0 +1,69 @@
+"""``Optimizer.step`` and ``zero_grad``: optimizer spans, and with them the steps of the run."""
+
+from __future__ import annotations
+
+from functools import wraps
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+from ..format import OPTIMIZER, ZERO_GRAD
+from ..recorder import now
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ..recorder import Recorder
+
+MODULE = "torch.optim.optimizer"
+
+
+def install(module: ModuleType, recorder: Recorder) -> None:
+    """Use torch's own step hooks, and wrap ``zero_grad``."""
+    spans = recorder.spans
+    open_steps: list[int] = []
+
+    def before(optimizer: Any, args: Any, kwargs: Any) -> None:
+        if recorder.thread != get_ident() and not recorder.admits() and not recorder.rebind():
+            return
+        start = now()
+        recorder.update_begins(recorder.number(optimizer, "optimizer", describe), start)
+        open_steps.append(start)
+
+    def after(optimizer: Any, args: Any, kwargs: Any) -> None:
+        if recorder.thread != get_ident() or not open_steps:
+            return
+        end, number = now(), recorder.number(optimizer, "optimizer", describe)
+        spans.append((OPTIMIZER, open_steps.pop(), end, number))
+        recorder.update_ends(number, end)
+
+    original = module.Optimizer.zero_grad
+
+    @wraps(original)
+    def zero_grad(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if recorder.thread != get_ident():
+            return original(self, *args, **kwargs)
+        start = now()
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            spans.append((ZERO_GRAD, start, now(), 0))
+
+    module.register_optimizer_step_pre_hook(before)
+    module.register_optimizer_step_post_hook(after)
+    module.Optimizer.zero_grad = zero_grad
+
+
+def describe(optimizer: Any) -> dict[str, Any]:
+    """The optimizer's class, its flags and the size of what it updates."""
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    first = optimizer.param_groups[0] if optimizer.param_groups else {}
+    return {
+        "type": type(optimizer).__name__,
+        "key": id(optimizer),
+        "groups": len(optimizer.param_groups),
+        "tensors": len(parameters),
+        "parameters": sum(parameter.numel() for parameter in parameters),
+        "dtypes": sorted({str(parameter.dtype).removeprefix("torch.") for parameter in parameters}),
+        "devices": sorted({parameter.device.type for parameter in parameters}),
+        **{flag: first.get(flag) for flag in ("foreach", "fused", "capturable", "differentiable")},
+    }

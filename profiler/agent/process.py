@@ -1,0 +1,66 @@
+"""Which process this is: a training rank, a loader worker, or something beside the training."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from typing import Any
+
+
+def is_loader_worker() -> bool:
+    """Whether this process is a worker of a ``torch.utils.data.DataLoader``."""
+    module = sys.modules.get("torch.utils.data._utils.worker")
+    return module is not None and module.get_worker_info() is not None
+
+
+def _distributed() -> Any | None:
+    module = sys.modules.get("torch.distributed")
+    if module is not None and module.is_available() and module.is_initialized():
+        return module
+    return None
+
+
+def rank() -> int | None:
+    """The rank in the job, or None where the process belongs to no job."""
+    distributed = _distributed()
+    if distributed is not None:
+        return int(distributed.get_rank())
+    text = os.environ.get("RANK")
+    return int(text) if text and text.isdigit() else None
+
+
+def world_size() -> int:
+    """The number of ranks of the job; 1 without one."""
+    distributed = _distributed()
+    if distributed is not None:
+        return int(distributed.get_world_size())
+    text = os.environ.get("WORLD_SIZE")
+    return int(text) if text and text.isdigit() else 1
+
+
+def describe() -> dict[str, Any]:
+    """Facts on this process and its machine, for the setup part of the report."""
+    torch = sys.modules["torch"]
+    affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cuda = bool(torch.cuda.is_available())
+    return {
+        "pid": os.getpid(),
+        "parent_pid": os.getppid(),
+        "rank": rank(),
+        "local_rank": os.environ.get("LOCAL_RANK"),
+        "world_size": world_size(),
+        "argv": list(getattr(sys, "orig_argv", sys.argv)),
+        "agent": os.path.dirname(os.path.abspath(__file__)),
+        "library": os.path.dirname(os.__file__),
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "platform": platform.platform(),
+        "cores": affinity,
+        "threads": torch.get_num_threads(),
+        "device_kind": ("rocm" if torch.version.hip else "cuda") if cuda else "cpu",
+        "device_name": torch.cuda.get_device_name() if cuda else None,
+        "wall_time_ns": time.time_ns(),
+        "perf_counter_ns": time.perf_counter_ns(),
+    }

@@ -1,0 +1,216 @@
+"""The heart of the agent: takes spans from the hooks, finds steps, decides when to stop.
+
+It lives in the user's training process. Its hot path is one integer comparison to admit a call and one append per
+span; everything else happens on the agent's own thread (`.background`). A fault inside it switches it off
+for good and leaves the training alone.
+"""
+
+from __future__ import annotations
+
+import collections
+import threading
+import time
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from . import process
+from .calibrate import span_cost_s
+from .format import STEP, STEP_TRACED
+from .rank_folder import RankFolder
+from .sign_in import sign_in
+from .window import TraceWindow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+
+    from .options import Options
+
+Span = tuple[int, int, int, int]
+now = time.perf_counter_ns
+_NOBODY = -1
+#: Steps that are timed before the deep window where the run goes on to its end.
+DEFAULT_TIMED_STEPS = 40
+
+
+class StopTraining(SystemExit):
+    """Ends the script once enough steps were recorded: a `SystemExit` with code 0, so that clean-up code runs."""
+
+
+class Recorder:
+    """Records the training thread of this process.
+
+    Attributes:
+        thread: ident of the training thread; None until the first hook was reached, -1 when switched off.
+        inside: a forward or backward span is open, so inner module calls are not spans of their own.
+        spans: queue of ``(code, start_ns, end_ns, argument)``, emptied by the background thread.
+        wrappers: code of the functions that the hooks put around torch's, for TorchDynamo to skip.
+        folder: where this rank writes, once claimed.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.thread: int | None = None
+        self.inside = False
+        self.spans: collections.deque[Span] = collections.deque()
+        self.folder: RankFolder | None = None
+        self.on_claim: list[Callable[[Recorder], None]] = []
+        timed = options.warmup + (options.steps or DEFAULT_TIMED_STEPS)
+        self.window = TraceWindow(first=timed, steps=options.traced_steps)
+        self.wrappers: list[CodeType] = []
+        self.steps = 0
+        self.traced = False
+        self.stop_at = None if options.steps is None else timed + options.traced_steps
+        self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._descriptions: dict[str, int] = {}
+        self._told: set[str] = set()
+        self._step_start: int | None = None
+        self._fetches = 0
+        self._updated: set[int] = set()
+        self._last_update_ns = 0
+
+    # -- admission -------------------------------------------------------------------------------------------
+
+    def admits(self) -> bool:
+        """Whether the calling thread is the one to record: the slow path, when ``thread`` is not this thread."""
+        if self.thread is not None:
+            return False
+        try:
+            return self._claim()
+        except Exception as error:
+            self.fail(error)
+            return False
+
+    def _claim(self) -> bool:
+        if process.is_loader_worker():
+            self.thread = _NOBODY
+            return False
+        self.folder = RankFolder.claim(self.options.run_dir)
+        self.thread = threading.get_ident()
+        self.folder.fact("process", **process.describe())
+        self.folder.fact("span_cost", seconds=span_cost_s())
+        for callback in self.on_claim:
+            callback(self)
+        return True
+
+    def rebind(self) -> bool:
+        """Record the calling thread instead, if the one recorded so far never updated anything."""
+        if self.folder is None or self.thread == _NOBODY or self.steps or self._updated:
+            return False
+        self.thread = threading.get_ident()
+        return True
+
+    def forget_parent(self) -> None:
+        """After a fork: the child starts anew and claims a folder of its own if it trains."""
+        if self.thread == _NOBODY:
+            return
+        self.spans.clear()
+        self.thread, self.folder, self.inside = None, None, False
+        self.steps, self._step_start, self._fetches = 0, None, 0
+        self._updated.clear()
+
+    def fail(self, error: BaseException) -> None:
+        """Switch the agent off after a fault of its own."""
+        self.thread = _NOBODY
+        if self.folder is not None:
+            self.folder.fault(error)
+        else:
+            sign_in(self.options.run_dir, torch=True, fault=error)
+
+    def switch_off(self) -> None:
+        """Record nothing more in this process."""
+        self.thread = _NOBODY
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is still recorded."""
+        return self.thread != _NOBODY
+
+    # -- what the hooks tell -----------------------------------------------------------------------------------
+
+    def number(self, thing: object, fact: str, describe: Callable[[Any], dict[str, Any]]) -> int:
+        """A small number for a loader, optimizer or model; its first sight is written down as a fact.
+
+        A thing made anew with the same description (a loader built in each epoch) keeps its number.
+        """
+        known = self._numbers.get(id(thing))
+        if known is not None and known[0]() is thing:
+            return known[1]
+        try:
+            description = describe(thing)
+        except Exception as error:
+            description = {"type": type(thing).__name__, "undescribed": repr(error)}
+        key = f"{fact} {description}"
+        number = self._descriptions.setdefault(key, len(self._descriptions) + 1)
+        self._numbers[id(thing)] = (weakref.ref(thing), number)
+        if number == len(self._descriptions) and self.folder is not None and key not in self._told:
+            self._told.add(key)
+            self.folder.fact(fact, number=number, **description)
+        return number
+
+    def note(self, text: str) -> None:
+        """Tell the report's reader something."""
+        if self.folder is not None:
+            self.folder.fact("note", text=text)
+
+    def loader_starts(self, start_ns: int) -> None:
+        """An iterator over batches is being made: the step before it, if it updated anything, is over."""
+        if self._step_start is None:
+            self._step_start = start_ns
+        elif self._updated:
+            self._cut(start_ns)
+
+    def fetch_begins(self, start_ns: int) -> None:
+        """A batch is being asked for: the step before it, if it updated anything, is over."""
+        self.loader_starts(start_ns)
+        self._fetches += 1
+
+    def update_begins(self, optimizer: int, start_ns: int) -> None:
+        """An optimizer steps: if it did so already since the last cut, a step ended at the last update."""
+        if self._step_start is None:
+            self._step_start = start_ns
+        elif optimizer in self._updated:
+            self._cut(self._last_update_ns)
+
+    def update_ends(self, optimizer: int, end_ns: int) -> None:
+        """An optimizer has stepped."""
+        self._updated.add(optimizer)
+        self._last_update_ns = end_ns
+
+    def work_begins(self, start_ns: int) -> None:
+        """A forward or backward begins: the first step begins with it if nothing was fetched before."""
+        if self._step_start is None:
+            self._step_start = start_ns
+
+    def _cut(self, at_ns: int) -> None:
+        start = self._step_start
+        assert start is not None
+        self.spans.append((STEP_TRACED if self.traced else STEP, start, at_ns, self._fetches))
+        self._step_start, self._fetches = at_ns, 0
+        self._updated.clear()
+        self.steps += 1
+        try:
+            self.window.at_step(self, self.steps)
+        except Exception as error:
+            self.fail(error)
+        if self.stop_at is not None and self.steps >= self.stop_at and self.is_on:
+            self.finish("stopped")
+            self.switch_off()
+            raise StopTraining(0)
+
+    def finish(self, reason: str) -> None:
+        """Write down that recording ended in good order."""
+        self.window.close(self)
+        if self.folder is not None:
+            self.folder.fact("end", reason=reason, steps=self.steps)
+            self.folder.write_spans(self.spans)
+
+
+def drain_quietly(recorder: Recorder) -> None:
+    """Last words at exit: whatever is queued goes to disk, a fault is swallowed."""
+    try:
+        if recorder.is_on and recorder.folder is not None:
+            recorder.finish("exit")
+            recorder.switch_off()
+    except Exception as error:
+        recorder.fail(error)

@@ -1,0 +1,162 @@
+"""From a run folder to its report: reads what the agent wrote, lays it out, diagnoses it. Changes no recorded file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .diagnosis import diagnose
+from .observation import Observation
+from .recorder_cost import recorder_cost
+from .recording import RankRecording, read_ranks
+from .report import HostLine, RankInfo, RecorderCost, Report, RunInfo
+from .setup_facts import setup_facts
+from .store import Manifest, RunFolder
+from .timeline.host import host_lines
+from .timeline.stages import STAGES, StageTimes, stage_times
+from .timeline.steps import Steps, find_steps
+from .unrecorded import why_no_step
+from .verdict import verdict
+
+DEFAULT_WARMUP = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """A report and the step table it rests on."""
+
+    report: Report
+    steps: pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class _RankAnalysis:
+    recording: RankRecording
+    steps: Steps
+    stages: StageTimes
+    lines: tuple[HostLine, ...]
+    setup: dict[str, Any]
+
+
+def analyse(run: RunFolder) -> Analysis:
+    """Analyse what a run has recorded so far.
+
+    Raises:
+        InputError: ``run.json`` is missing, damaged or too new.
+    """
+    manifest = run.manifest
+    warmup = int(manifest.options.get("warmup", DEFAULT_WARMUP))
+    ranks = [_analyse_rank(recording, warmup) for recording in read_ranks(run.path)]
+    first = ranks[0] if ranks else None
+    if first is None or not first.steps.timed.any():
+        return _without_steps(run, manifest, ranks)
+    step_time = first.steps.step_time()
+    assert step_time is not None
+    findings = diagnose(
+        Observation(
+            setup=first.setup,
+            step_time=step_time,
+            stages=first.stages.per_step(first.steps.timed),
+            lines=first.lines,
+        )
+    )
+    report = Report(
+        run=_run_info(manifest, first.steps),
+        verdict=verdict(findings, step_time),
+        setup=first.setup,
+        step_time=step_time,
+        stages=first.stages.shares(first.steps.timed),
+        host_lines=list(first.lines),
+        device_reason=_device_reason(first.setup),
+        findings=findings,
+        ranks=[_rank_info(rank) for rank in ranks],
+        recorder=recorder_cost(first.recording, first.steps),
+    )
+    return Analysis(report, step_table(first.steps, first.stages))
+
+
+def step_table(steps: Steps, stages: StageTimes) -> pd.DataFrame:
+    """One row per step; columns as in `RunFolder.steps`."""
+    phase = np.select([steps.traced, steps.warmup], ["traced", "warmup"], default="timed")
+    origin = int(steps.start_ns[0]) if len(steps) else 0
+    return pd.DataFrame(
+        {
+            "step": np.arange(len(steps)),
+            "start_s": (steps.start_ns - origin) / 1e9,
+            "duration_s": steps.duration_s,
+            "fetches": steps.fetches,
+            "phase": phase.astype(str),
+            "outlier": steps.outlier,
+            **{stage.value: stages.seconds[:, number] for number, stage in enumerate(STAGES)},
+        }
+    )
+
+
+def _analyse_rank(recording: RankRecording, warmup: int) -> _RankAnalysis:
+    steps = find_steps(recording, warmup=warmup)
+    stages = stage_times(recording, steps)
+    return _RankAnalysis(
+        recording=recording,
+        steps=steps,
+        stages=stages,
+        lines=tuple(host_lines(recording, steps, stages)),
+        setup=setup_facts(recording),
+    )
+
+
+def _without_steps(run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnalysis]) -> Analysis:
+    first = ranks[0] if ranks else None
+    reason = why_no_step(run.path, None if first is None else first.recording)
+    steps = first.steps if first is not None else _no_steps()
+    stages = first.stages if first is not None else StageTimes.empty()
+    report = Report(
+        run=_run_info(manifest, steps),
+        verdict=reason,
+        setup=first.setup if first is not None else {},
+        step_time_reason=reason,
+        device_reason="no step was recorded",
+        ranks=[_rank_info(rank) for rank in ranks],
+        recorder=recorder_cost(first.recording, steps) if first is not None else RecorderCost(),
+    )
+    return Analysis(report, step_table(steps, stages))
+
+
+def _no_steps() -> Steps:
+    nothing, no_flags = np.empty(0, np.int64), np.empty(0, bool)
+    return Steps(nothing, nothing, nothing, no_flags, no_flags)
+
+
+def _run_info(manifest: Manifest, steps: Steps) -> RunInfo:
+    return RunInfo(
+        id=manifest.id,
+        command=manifest.command,
+        status=manifest.status,
+        exit_code=manifest.exit_code,
+        started=manifest.started,
+        steps_recorded=len(steps),
+        steps_warmup=int(steps.warmup.sum()),
+    )
+
+
+def _rank_info(rank: _RankAnalysis) -> RankInfo:
+    ended = rank.recording.end_reason
+    return RankInfo(
+        rank=rank.recording.rank,
+        pid=rank.recording.process.get("pid"),
+        steps=len(rank.steps),
+        step_time=rank.steps.step_time(),
+        stages=rank.stages.shares(rank.steps.timed),
+        note=None if ended else "its recording ends without a last word: it is going on, or the process was killed",
+    )
+
+
+def _device_reason(setup: dict[str, Any]) -> str:
+    if setup.get("device.kind") == "cpu":
+        return "this run used no GPU"
+    return "the device was not traced in this run"
+
+

@@ -1,0 +1,59 @@
+"""Builds a finding from a stage's share, so that every rule states the same things in the same way."""
+
+from __future__ import annotations
+
+from ..observation import Observation
+from ..report import Fact, Finding, HostLine, Where
+from ..vocabulary import Kind, Stage
+from .thresholds import confidence, severity
+
+
+def stage_finding(
+    observation: Observation,
+    kind: Kind,
+    *stages: Stage,
+    cause: str | None,
+    summary: str,
+    where: tuple[HostLine, ...] = (),
+    evidence: tuple[Fact, ...] = (),
+) -> Finding | None:
+    """A finding that rests on the time of whole stages; None below the kind's threshold."""
+    share = observation.share(*stages)
+    grade = severity(kind, share)
+    if grade is None:
+        return None
+    return Finding(
+        kind=kind,
+        family=kind.family,
+        cause=cause,
+        share=share,
+        ms_per_step=observation.seconds(*stages) * 1e3,
+        severity=grade,
+        confidence=confidence(observation.step_time.n),
+        where=[Where(file=line.file, line=line.line, function=line.function) for line in where],
+        evidence=[
+            Fact(name="share of step", value=share, basis="measured"),
+            Fact(name="time per step", value=observation.seconds(*stages) * 1e3, unit="ms"),
+            Fact(name="most it can bring", value=1 / max(1 - share, 1e-3), unit="×", basis="derived"),
+            *evidence,
+        ],
+        summary=summary,
+    )
+
+
+def percent(share: float) -> str:
+    """A share for a sentence: ``73 %``, ``2.4 %``."""
+    return f"{share * 100:.0f} %" if share >= 0.1 else f"{share * 100:.1f} %"
+
+
+def place(lines: tuple[HostLine, ...]) -> str:
+    """Where, for the end of a sentence: `` at train.py:12 (load)``; empty if it is not known."""
+    if not lines:
+        return ""
+    line = lines[0]
+    return f" at {short_path(line.file)}:{line.line} ({line.function})"
+
+
+def short_path(file: str) -> str:
+    """The last two parts of a path, enough to recognise a file."""
+    return "/".join(file.replace("\\", "/").split("/")[-2:])

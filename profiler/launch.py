@@ -1,0 +1,274 @@
+"""Starts a command with the agent in it, follows it, stops it, and closes the run's books.
+
+The command keeps its own stdin, stdout and stderr. Nothing of it is changed but two environment variables.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+
+from .agent import format as layout
+from .agent.options import Options
+from .errors import UsageError
+from .progress import Progress, ProgressReader
+from .store import Manifest, RunFolder, create_run
+from .vocabulary import RunStatus
+
+BOOTSTRAP = Path(__file__).resolve().parent / "agent" / "bootstrap"
+POLL_S = 0.1
+#: How long a script may take to end by itself after it was stopped or interrupted.
+GRACE_S = 20.0
+KILL_S = 5.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When recording ends.
+
+    Attributes:
+        steps: timed steps; None records to the end of the script.
+        warmup: steps left out of the timing before them.
+        traced_steps: steps of the deep window after them; 0 leaves it out.
+        seconds: stop after this time once a few steps are timed; None for no limit.
+        patience_s: give up if no step was seen for so long; None waits for ever.
+    """
+
+    steps: int | None = 40
+    warmup: int = 5
+    traced_steps: int = 3
+    seconds: float | None = 120.0
+    patience_s: float | None = 120.0
+
+
+def python_command(script: Sequence[str]) -> list[str]:
+    """The command for a script path or ``-m module`` with its arguments, in this Python.
+
+    Raises:
+        UsageError: the script does not exist.
+    """
+    if script[0] == "-m":
+        if len(script) < 2:
+            raise UsageError("-m needs the name of a module, as in `trainrx profile -m package.train`")
+        return [sys.executable, *script]
+    if not Path(script[0]).is_file():
+        raise UsageError(f"no such script: {script[0]} (to run a command, put it after --, as in `-- torchrun …`)")
+    return [sys.executable, *script]
+
+
+def record(
+    command: Sequence[str],
+    *,
+    runs_dir: Path,
+    limits: Limits,
+    stdout: IO[Any] | int | None = None,
+    on_start: Callable[[RunFolder], None] = lambda run: None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> RunFolder:
+    """Run a command to its end, or until enough steps are recorded.
+
+    Args:
+        command: program and arguments.
+        runs_dir: where the run's folder is made.
+        limits: when to stop.
+        stdout: where the command's stdout goes; None leaves it as it is.
+        on_start: called once the run's folder exists.
+        on_progress: called a few times a second.
+
+    Raises:
+        UsageError: the folder cannot be written or the command cannot be started.
+    """
+    run = create_run(runs_dir, name=_name(command))
+    manifest = _manifest(run, command, limits)
+    run.write_manifest(manifest)
+    on_start(run)
+    options = Options(
+        run_dir=str(run.path.resolve()),
+        steps=limits.steps,
+        warmup=limits.warmup,
+        traced_steps=limits.traced_steps,
+    )
+    try:
+        process = subprocess.Popen(command, env=_environment(options), stdout=stdout)
+    except OSError as error:
+        run.write_manifest(manifest.model_copy(update={"status": RunStatus.FAILED, "note": str(error)}))
+        raise UsageError(f"cannot start {command[0]}: {error.strerror}") from None
+    ended = _Follower(run, process, limits, on_progress).follow()
+    run.write_manifest(manifest.model_copy(update=ended))
+    return run
+
+
+class _Follower:
+    """Watches one child process."""
+
+    def __init__(
+        self,
+        run: RunFolder,
+        process: subprocess.Popen[Any],
+        limits: Limits,
+        on_progress: Callable[[Progress], None],
+    ) -> None:
+        self._run = run
+        self._process = process
+        self._limits = limits
+        self._on_progress = on_progress
+        self._reader = ProgressReader(run.path)
+        self._started = time.monotonic()
+        self._first_step: float | None = None
+        self._ending_since: float | None = None
+        self._interrupted = False
+        self._note: str | None = None
+
+    def follow(self) -> dict[str, Any]:
+        """Wait for the child; returns the manifest's fields that its end decides."""
+        previous = signal.signal(signal.SIGTERM, self._on_terminate)
+        try:
+            while self._process.poll() is None:
+                try:
+                    self._tick()
+                    time.sleep(POLL_S)
+                except KeyboardInterrupt:
+                    self._interrupt()
+        finally:
+            signal.signal(signal.SIGTERM, previous)
+            _end_tree(self._process.pid)
+        return self._outcome(self._process.returncode)
+
+    def _tick(self) -> None:
+        moment = time.monotonic()
+        progress = self._reader.read(moment - self._started)
+        self._on_progress(progress)
+        if progress.steps and self._first_step is None:
+            self._first_step = moment
+        if self._ending_since is None:
+            if progress.ended:
+                self._ending_since = moment
+            elif self._first_step is None:
+                self._lose_patience(moment)
+            else:
+                self._watch_time(progress, moment - self._first_step)
+        elif moment - self._ending_since > GRACE_S:
+            self._note = self._note or f"the script did not end by itself within {GRACE_S:.0f} s and was terminated"
+            _end_tree(self._process.pid, and_root=True)
+
+    def _lose_patience(self, moment: float) -> None:
+        patience = self._limits.patience_s
+        if patience is not None and moment - self._started > patience:
+            self._note = f"no step was seen in {patience:.0f} s, so the script was stopped (--patience waits longer)"
+            self._ending_since = moment
+            self._process.terminate()
+
+    def _watch_time(self, progress: Progress, seconds: float) -> None:
+        """Past the time limit, tell all ranks one step to stop at, a little ahead of where they are."""
+        limit = self._limits.seconds
+        enough = self._limits.warmup + 3
+        stop_file = self._run.path / layout.STOP_FILE
+        if limit is None or seconds < limit or progress.steps < enough or stop_file.exists():
+            return
+        ahead = 2 + int(1.0 / max(progress.last_step_s, 0.01))
+        temporary = stop_file.with_suffix(".part")
+        temporary.write_text(str(progress.steps + ahead))
+        temporary.replace(stop_file)
+
+    def _interrupt(self) -> None:
+        if self._interrupted:
+            _end_tree(self._process.pid, and_root=True)
+            return
+        self._interrupted = True
+        self._ending_since = time.monotonic()
+        if not sys.stdin.isatty():
+            self._process.send_signal(signal.SIGINT)
+
+    def _on_terminate(self, number: int, frame: object) -> None:
+        self._interrupted = True
+        self._ending_since = time.monotonic()
+        self._process.terminate()
+
+    def _outcome(self, code: int) -> dict[str, Any]:
+        ended = self._reader.read(0.0).ended
+        if self._interrupted:
+            status = RunStatus.INTERRUPTED
+        elif self._note is not None or ended == "stopped":
+            status = RunStatus.STOPPED
+        else:
+            status = RunStatus.FINISHED if code == 0 else RunStatus.FAILED
+        return {"status": status, "exit_code": code, "note": self._note}
+
+
+def _end_tree(pid: int, *, and_root: bool = False) -> None:
+    """Terminate what a process has started, and with ``and_root`` the process itself; kill what stays."""
+    try:
+        root = psutil.Process(pid)
+        victims = root.children(recursive=True) + ([root] if and_root else [])
+    except psutil.Error:
+        return
+    for victim in victims:
+        _quietly(victim.terminate)
+    _, stubborn = psutil.wait_procs(victims, timeout=KILL_S)
+    for victim in stubborn:
+        _quietly(victim.kill)
+
+
+def _quietly(action: Callable[[], None]) -> None:
+    try:
+        action()
+    except psutil.Error:
+        return
+
+
+def _environment(options: Options) -> dict[str, str]:
+    environment = dict(os.environ)
+    present = environment.get("PYTHONPATH")
+    environment["PYTHONPATH"] = os.pathsep.join([str(BOOTSTRAP), *([present] if present else [])])
+    environment[layout.OPTIONS_VARIABLE] = options.to_environment()
+    return environment
+
+
+def _manifest(run: RunFolder, command: Sequence[str], limits: Limits) -> Manifest:
+    return Manifest(
+        id=run.path.name,
+        command=list(command),
+        cwd=str(Path.cwd()),
+        started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        status=RunStatus.RECORDING,
+        launcher_pid=os.getpid(),
+        launcher_started=psutil.Process().create_time(),
+        options={
+            "steps": limits.steps,
+            "warmup": limits.warmup,
+            "traced_steps": limits.traced_steps,
+            "seconds": limits.seconds,
+        },
+        versions={"trainrx": version("trainrx"), "python": sys.version.split()[0]},
+        git=_git_state(),
+    )
+
+
+def _git_state() -> dict[str, Any]:
+    """Commit and cleanness of the folder the command runs in; empty where there is no git."""
+    try:
+        head = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=True)
+        status = subprocess.run(
+            ["git", "status", "--porcelain", "--untracked-files=no"],
+            capture_output=True, text=True, timeout=5, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    return {"commit": head.stdout.strip(), "dirty": bool(status.stdout.strip())}
+
+
+def _name(command: Sequence[str]) -> str:
+    """What a run is called after: the script or module, not the interpreter."""
+    words = [Path(word).stem for word in command if not word.startswith("-")]
+    return words[1] if len(words) > 1 and words[0].startswith("python") else words[0]

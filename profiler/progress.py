@@ -1,0 +1,80 @@
+"""How far a run going on has come, read from its growing files at next to no cost."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .agent import format as layout
+
+_STEP_CODES = (layout.STEP, layout.STEP_TRACED)
+_RECORD_BYTES = 8 * layout.SPAN_WORDS
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands.
+
+    Attributes:
+        seconds: since the command was started.
+        steps: finished by the rank that is furthest.
+        last_step_s: the wall time of its last step; 0 before the first.
+        ended: how the first rank says recording ended (``stopped``, ``exit``); None while it goes on.
+    """
+
+    seconds: float
+    steps: int
+    last_step_s: float
+    ended: str | None
+
+
+class ProgressReader:
+    """Reads only what was appended since the last call."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self._ranks = run_dir / "ranks"
+        self._offsets: dict[Path, int] = {}
+        self._steps: dict[Path, int] = {}
+        self._last_step_s = 0.0
+
+    def read(self, seconds: float) -> Progress:
+        """The progress now; ``seconds`` is passed through."""
+        folders = sorted(self._ranks.iterdir()) if self._ranks.is_dir() else []
+        for folder in folders:
+            self._read_steps(folder / layout.SPANS_FILE)
+        return Progress(
+            seconds=seconds,
+            steps=max(self._steps.values(), default=0),
+            last_step_s=self._last_step_s,
+            ended=next((end for folder in folders if (end := _end(folder / layout.FACTS_FILE))), None),
+        )
+
+    def _read_steps(self, path: Path) -> None:
+        offset = self._offsets.get(path, 0)
+        if not path.is_file():
+            return
+        count = (path.stat().st_size - offset) // _RECORD_BYTES
+        if count <= 0:
+            return
+        records = np.fromfile(path, "<i8", count=count * layout.SPAN_WORDS, offset=offset)
+        records = records.reshape(-1, layout.SPAN_WORDS)
+        self._offsets[path] = offset + len(records) * _RECORD_BYTES
+        steps = records[np.isin(records[:, 0], _STEP_CODES)]
+        if len(steps):
+            self._steps[path] = self._steps.get(path, 0) + len(steps)
+            self._last_step_s = float(steps[-1, 2] - steps[-1, 1]) / 1e9
+
+
+def _end(path: Path) -> str | None:
+    """The reason in an ``end`` fact, which is always the last line."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(path.stat().st_size - 512, 0))
+            last = file.read().splitlines()[-1:]
+        fact = json.loads(last[0]) if last else {}
+    except (OSError, ValueError):
+        return None
+    return str(fact.get("reason")) if fact.get("fact") == "end" else None

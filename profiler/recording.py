@@ -1,0 +1,133 @@
+"""Reads what the agent wrote in a rank's folder; a torn or missing file gives what is whole."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .agent import format as layout
+
+MAX_FACTS_BYTES = 256 * 1024 * 1024
+MAX_RECORDS_BYTES = 4 * 1024**3
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One Python frame of a sampled stack."""
+
+    file: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, eq=False)
+class RankRecording:
+    """One rank's raw records.
+
+    Attributes:
+        rank: the rank in the job; 0 for a script that is no job.
+        spans: int64, shape (n, 4): code, start_ns, end_ns, argument; codes in `agent.format`.
+        samples: int64, shape (m, 2): time_ns, stack number.
+        stacks: stack number to frames, innermost first.
+        facts: the other facts by name, in the order they were written.
+        fault: why the agent switched itself off, if it did.
+    """
+
+    rank: int
+    folder: Path
+    spans: NDArray[np.int64]
+    samples: NDArray[np.int64]
+    stacks: Mapping[int, tuple[Frame, ...]]
+    facts: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
+    fault: str | None = None
+
+    def of_code(self, *codes: int) -> NDArray[np.int64]:
+        """The spans with these codes, shape (k, 4), in order of their start."""
+        chosen = self.spans[np.isin(self.spans[:, 0], codes)]
+        return chosen[np.argsort(chosen[:, 1], kind="stable")]
+
+    @property
+    def process(self) -> dict[str, Any]:
+        """What the process told of itself; empty if even that is missing."""
+        found = self.facts.get("process", [])
+        return found[0] if found else {}
+
+    @property
+    def end_reason(self) -> str | None:
+        """How recording ended: ``stopped``, ``exit``; None if the process could not say."""
+        found = self.facts.get("end", [])
+        return str(found[-1]["reason"]) if found else None
+
+
+def read_ranks(run_dir: Path) -> list[RankRecording]:
+    """All ranks of a run, by rank. Processes that made no step are left out if another one did."""
+    ranks_dir = run_dir / "ranks"
+    folders = sorted(path for path in ranks_dir.iterdir() if path.is_dir()) if ranks_dir.is_dir() else []
+    recordings = [read_rank(folder) for folder in folders]
+    training = [recording for recording in recordings if len(recording.of_code(layout.STEP))]
+    return sorted(training or recordings, key=lambda recording: (recording.rank, recording.folder.name))
+
+
+def read_rank(folder: Path) -> RankRecording:
+    """Read one rank's folder."""
+    facts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    stacks: dict[int, tuple[Frame, ...]] = {}
+    for fact in _read_facts(folder / layout.FACTS_FILE):
+        name = str(fact.get("fact"))
+        if name == "stack":
+            stacks[int(fact["number"])] = tuple(Frame(str(f), int(n), str(q)) for f, n, q in fact["frames"])
+        else:
+            facts[name].append(fact)
+    process = facts["process"][0] if facts["process"] else {}
+    return RankRecording(
+        rank=_rank_number(process, folder),
+        folder=folder,
+        spans=_read_records(folder / layout.SPANS_FILE, layout.SPAN_WORDS),
+        samples=_read_records(folder / layout.SAMPLES_FILE, layout.SAMPLE_WORDS),
+        stacks=stacks,
+        facts=dict(facts),
+        fault=_read_fault(folder / layout.FAULT_FILE),
+    )
+
+
+def _rank_number(process: dict[str, Any], folder: Path) -> int:
+    rank = process.get("rank")
+    if isinstance(rank, int):
+        return rank
+    leading = folder.name.partition(".")[0]
+    return int(leading) if leading.isdigit() else 0
+
+
+def _read_records(path: Path, words: int) -> NDArray[np.int64]:
+    if not path.is_file():
+        return np.empty((0, words), dtype=np.int64)
+    size = min(path.stat().st_size, MAX_RECORDS_BYTES) // (8 * words)
+    return np.fromfile(path, dtype="<i8", count=size * words).reshape(-1, words)
+
+
+def _read_facts(path: Path) -> Iterator[dict[str, Any]]:
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        for line in file.read(MAX_FACTS_BYTES).splitlines():
+            try:
+                fact = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(fact, dict):
+                yield fact
+
+
+def _read_fault(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        text = file.read(layout.FAULT_BYTES).decode("utf-8", "replace").strip()
+    return text or None

@@ -1,0 +1,203 @@
+"""The run folder: where everything about one run lies, as plain files.
+
+``run.json`` says what was run and how it ended; ``ranks/<n>/`` holds what the agent wrote; ``report.json`` and
+``steps.parquet`` are the analysis. A folder is safe to copy; nothing in it points outside.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from .errors import InputError, UsageError
+from .report import SCHEMA_VERSION, Report, parse_report
+from .vocabulary import RunStatus
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MANIFEST_FILE = "run.json"
+REPORT_FILE = "report.json"
+STEPS_FILE = "steps.parquet"
+MAX_JSON_BYTES = 64 * 1024 * 1024
+
+
+class Manifest(BaseModel):
+    """``run.json``: what was run, by which recorder process, and how it ended."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    schema_version: int = SCHEMA_VERSION
+    id: str
+    command: list[str]
+    cwd: str
+    started: str
+    status: RunStatus
+    exit_code: int | None = None
+    launcher_pid: int | None = None
+    launcher_started: float | None = None
+    options: dict[str, Any] = {}
+    versions: dict[str, str] = {}
+    git: dict[str, Any] = {}
+    note: str | None = None
+
+
+class RunFolder:
+    """One run on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def manifest(self) -> Manifest:
+        """``run.json``, with a run whose recorder is gone shown as lost.
+
+        Raises:
+            InputError: there is none, it is damaged, or a newer trainrx wrote it.
+        """
+        text = _read(self.path / MANIFEST_FILE)
+        try:
+            manifest = Manifest.model_validate_json(text)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(part) for part in first["loc"]) or "the file"
+            raise InputError(f"{self.path / MANIFEST_FILE} is damaged: {place}: {first['msg']}") from None
+        if manifest.schema_version > SCHEMA_VERSION:
+            raise InputError(
+                f"{self.path} was written by a newer trainrx (schema {manifest.schema_version}; this one reads up to "
+                f"{SCHEMA_VERSION}): upgrade trainrx to open it"
+            )
+        if manifest.status is RunStatus.RECORDING and not _is_alive(manifest):
+            return manifest.model_copy(update={"status": RunStatus.LOST})
+        return manifest
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Replace ``run.json`` in one piece."""
+        _write(self.path / MANIFEST_FILE, manifest.model_dump_json(indent=1))
+
+    def report(self) -> Report:
+        """The stored report.
+
+        Raises:
+            InputError: there is none, it is damaged, or a newer trainrx wrote it.
+        """
+        path = self.path / REPORT_FILE
+        return parse_report(_read(path), source=str(path))
+
+    def write_report(self, report: Report) -> None:
+        """Replace ``report.json`` in one piece."""
+        _write(self.path / REPORT_FILE, report.to_json())
+
+    def steps(self) -> pd.DataFrame | None:
+        """The steps of the first rank, one row each; None where the run has no step table.
+
+        Columns: ``step, start_s, duration_s, fetches, phase`` (warmup, timed, traced), ``outlier``, and the seconds of
+        each stage by its name.
+        """
+        import pandas as pd
+
+        path = self.path / STEPS_FILE
+        if not path.is_file():
+            return None
+        try:
+            return pd.read_parquet(path)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path} is damaged: {error}") from None
+
+    def write_steps(self, steps: pd.DataFrame) -> None:
+        """Replace the step table in one piece."""
+        temporary = self.path / (STEPS_FILE + ".part")
+        steps.to_parquet(temporary, index=False)
+        temporary.replace(self.path / STEPS_FILE)
+
+
+def create_run(runs_dir: Path, *, name: str) -> RunFolder:
+    """Make the folder of a new run, named by date, time and ``name``.
+
+    Raises:
+        UsageError: the folder cannot be written.
+    """
+    stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
+    path = runs_dir / f"{stamp}-{_slug(name)}-{secrets.token_hex(2)}"
+    try:
+        path.mkdir(parents=True)
+        (path / ".writable").write_bytes(b"0" * 4096)
+        (path / ".writable").unlink()
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the run folder {path}: {error.strerror}: choose another place with --runs DIR"
+        ) from None
+    return RunFolder(path)
+
+
+def list_runs(runs_dir: Path) -> list[RunFolder]:
+    """The runs in a folder, newest first; an empty list where the folder does not exist."""
+    if not runs_dir.is_dir():
+        return []
+    found = [RunFolder(path.parent) for path in runs_dir.glob(f"*/{MANIFEST_FILE}")]
+    return sorted(found, key=lambda run: run.path.name, reverse=True)
+
+
+def find_run(name: str, runs_dir: Path) -> RunFolder:
+    """A run by its folder, its id, the beginning of its id, or ``last``.
+
+    Raises:
+        InputError: no run, or more than one, is called so.
+    """
+    if (Path(name) / MANIFEST_FILE).is_file():
+        return RunFolder(Path(name))
+    runs = list_runs(runs_dir)
+    if name == "last" and runs:
+        return runs[0]
+    matching = [run for run in runs if run.path.name.startswith(name)]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise InputError(f"{len(matching)} runs in {runs_dir} begin with {name}: give more of the id")
+    known = f"the newest is {runs[0].path.name}" if runs else "there is none yet: record one with `trainrx profile`"
+    raise InputError(f"no run called {name} in {runs_dir}: {known}")
+
+
+def free_bytes(path: Path) -> int:
+    """Free disk space where a run lies."""
+    return shutil.disk_usage(path).free
+
+
+def _is_alive(manifest: Manifest) -> bool:
+    if manifest.launcher_pid is None:
+        return False
+    try:
+        process = psutil.Process(manifest.launcher_pid)
+        started = process.create_time()
+    except psutil.Error:
+        return False
+    return manifest.launcher_started is None or abs(started - manifest.launcher_started) < 1.0
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > MAX_JSON_BYTES:
+            raise InputError(f"{path} is larger than {MAX_JSON_BYTES >> 20} MB, which no file of a run is")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist: the run is damaged or was never recorded") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(path.name + ".part")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def _slug(name: str) -> str:
+    slug = "".join(character if character.isalnum() else "-" for character in name.lower()).strip("-")
+    return slug[:40] or "run"

@@ -1,0 +1,72 @@
+"""Tells evaluation from training: loaders that only feed forwards without gradients, and what runs between."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..agent import format as layout
+from ..recording import RankRecording
+
+Ints = NDArray[np.int64]
+_NO_GRADIENT = 1
+
+
+def evaluation_intervals(recording: RankRecording) -> tuple[Ints, Ints]:
+    """Starts and ends (ns) of the evaluation passes, disjoint and in order, each shape (k,).
+
+    A pass runs from the first to the last of consecutive evaluation events: fetches from an evaluation loader, or
+    forwards without gradients that follow such a fetch or, after an update, precede the next training fetch.
+    """
+    events = recording.of_code(
+        layout.DATA_WAIT, layout.LOADER_START, layout.FORWARD, layout.BACKWARD, layout.OPTIMIZER
+    )
+    if not len(events):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    is_evaluation = _evaluation_events(events)
+    padded = np.diff(np.concatenate([[0], is_evaluation.astype(np.int8), [0]]))
+    first, last = np.flatnonzero(padded == 1), np.flatnonzero(padded == -1) - 1
+    return events[first, 1], events[last, 2]
+
+
+def _evaluation_events(events: Ints) -> NDArray[np.bool_]:
+    code, argument = events[:, 0], events[:, 3]
+    fetch = (code == layout.DATA_WAIT) | (code == layout.LOADER_START)
+    without_gradient = (code == layout.FORWARD) & (argument == _NO_GRADIENT)
+    training = ~fetch & ~without_gradient
+    evaluation_loaders = _evaluation_loaders(events, fetch, without_gradient, training)
+    evaluation_fetch = fetch & np.isin(argument, evaluation_loaders)
+    training_fetch = fetch & ~evaluation_fetch
+    since = _last_of(np.stack([evaluation_fetch, training_fetch, code == layout.OPTIMIZER]))
+    follows_update = (since == 2) & bool(training_fetch.any())
+    return evaluation_fetch | (without_gradient & ((since == 0) | follows_update))
+
+
+def _evaluation_loaders(
+    events: Ints, fetch: NDArray[np.bool_], without_gradient: NDArray[np.bool_], training: NDArray[np.bool_]
+) -> Ints:
+    """Numbers of the loaders whose batches never reach a training event before the next fetch."""
+    group = np.cumsum(fetch)
+    groups = int(group[-1]) + 1
+    trains = np.bincount(group, weights=training, minlength=groups) > 0
+    evaluates = np.bincount(group, weights=without_gradient, minlength=groups) > 0
+    loader = events[fetch, 3]
+    is_batch = events[fetch, 0] == layout.DATA_WAIT
+    loaders = np.unique(loader)
+    return np.array(
+        [
+            number
+            for number in loaders
+            if evaluates[1:][(loader == number) & is_batch].any()
+            and not trains[1:][(loader == number) & is_batch].any()
+        ],
+        dtype=np.int64,
+    )
+
+
+def _last_of(marks: NDArray[np.bool_]) -> Ints:
+    """For each event the row of ``marks`` (rows, n) that was set last at or before it; -1 before any."""
+    n = marks.shape[1]
+    position = np.where(marks, np.arange(n), -1)
+    latest = np.maximum.accumulate(position, axis=1)
+    return np.where(latest.max(axis=0) < 0, -1, latest.argmax(axis=0))
