@@ -10,7 +10,7 @@ import sys
 import typer
 
 from ..profiler.errors import TrainrxError
-from .commands import ui
+from .commands import check, profile, show, ui
 
 app = typer.Typer(
     name="trainrx",
@@ -20,6 +20,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+profile.register(app)
+show.register(app)
+check.register(app)
 ui.register(app)
 
 

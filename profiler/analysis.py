@@ -110,7 +110,7 @@ def _analyse_rank(recording: RankRecording, warmup: int) -> _RankAnalysis:
 
 def _without_steps(run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnalysis]) -> Analysis:
     first = ranks[0] if ranks else None
-    reason = why_no_step(run.path, None if first is None else first.recording)
+    reason = why_no_step(run.path, manifest, None if first is None else first.recording)
     steps = first.steps if first is not None else _no_steps()
     stages = first.stages if first is not None else StageTimes.empty()
     report = Report(
@@ -150,7 +150,9 @@ def _rank_info(rank: _RankAnalysis) -> RankInfo:
         steps=len(rank.steps),
         step_time=rank.steps.step_time(),
         stages=rank.stages.shares(rank.steps.timed),
-        note=None if ended else "its recording ends without a last word: it is going on, or the process was killed",
+        note=None
+        if ended
+        else "its recording ends without a last word: it is going on, or the process was killed",
     )
 
 
@@ -158,5 +160,3 @@ def _device_reason(setup: dict[str, Any]) -> str:
     if setup.get("device.kind") == "cpu":
         return "this run used no GPU"
     return "the device was not traced in this run"
-
-

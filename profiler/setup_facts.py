@@ -41,7 +41,9 @@ def setup_facts(recording: RankRecording) -> dict[str, Any]:
     if optimizers:
         largest = max(optimizers, key=lambda fact: fact.get("parameters") or 0)
         facts["optimizer.name"] = largest.get("type")
-        facts.update({f"optimizer.{key}": largest[key] for key in _OPTIMIZER_FACTS if largest.get(key) is not None})
+        facts.update(
+            {f"optimizer.{key}": largest[key] for key in _OPTIMIZER_FACTS if largest.get(key) is not None}
+        )
         if len(optimizers) > 1:
             facts["optimizer.count"] = len(optimizers)
     return facts

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from .recorder import Recorder
 
 #: One module per hook: each says which torch module it waits for (``MODULE``) and patches it (``install``).
-HOOKS = ("loader", "module", "backward", "optimizer", "checkpoint", "collectives", "garbage", "dynamo", "signed")
+HOOKS = (
+    "loader",
+    "module",
+    "backward",
+    "optimizer",
+    "checkpoint",
+    "collectives",
+    "garbage",
+    "dynamo",
+    "signed",
+)
 
 
 def start_from_environment() -> None:

@@ -89,7 +89,7 @@ class Background:
         self._stacks[key] = number
         frames = [
             (code.co_filename, line, getattr(code, "co_qualname", code.co_name))
-            for code, line in zip(key[::2], key[1::2])
+            for code, line in zip(key[::2], key[1::2], strict=True)
         ]
         folder = self._recorder.folder
         if folder is not None:

@@ -148,6 +148,10 @@ class Recorder:
             self.folder.fact(fact, number=number, **description)
         return number
 
+    def skip_in_dynamo(self, wrapper: Any) -> None:
+        """Remember a wrapper's code for TorchDynamo to leave alone."""
+        self.wrappers.append(wrapper.__code__)
+
     def note(self, text: str) -> None:
         """Tell the report's reader something."""
         if self.folder is not None:

@@ -13,7 +13,9 @@ def find(observation: Observation) -> Finding | None:
     share = observation.share(Stage.DATA_WAIT)
     lines = observation.lines_of(Stage.DATA_WAIT)
     workers = observation.setup.get("loader.num_workers")
-    wait = f"waits {observation.seconds(Stage.DATA_WAIT) * 1e3:.1f} ms of every step ({percent(share)}) for data"
+    wait = (
+        f"waits {observation.seconds(Stage.DATA_WAIT) * 1e3:.1f} ms of every step ({percent(share)}) for data"
+    )
     if workers == 0:
         cause = "main-process-loading"
         summary = f"The training loop {wait}, which it loads itself: no worker process does{place(lines)}."

@@ -23,6 +23,7 @@ def find(observation: Observation) -> Finding | None:
         ),
         where=lines,
         evidence=tuple(
-            Fact(name=f"{line.file}:{line.line}", value=line.seconds_per_step * 1e3, unit="ms") for line in lines
+            Fact(name=f"{line.file}:{line.line}", value=line.seconds_per_step * 1e3, unit="ms")
+            for line in lines
         ),
     )

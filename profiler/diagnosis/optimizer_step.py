@@ -18,10 +18,18 @@ def find(observation: Observation) -> Finding | None:
     name = setup.get("optimizer.name", "The optimizer")
     tensors = setup.get("optimizer.tensors")
     one_by_one = not setup.get("optimizer.fused") and not setup.get("optimizer.foreach")
-    many = tensors is not None and tensors >= MANY_TENSORS and one_by_one and setup.get("device.kind") == "cpu"
+    many = (
+        tensors is not None and tensors >= MANY_TENSORS and one_by_one and setup.get("device.kind") == "cpu"
+    )
     facts = [
         Fact(name=key, value=setup[key], basis="setup")
-        for key in ("optimizer.name", "optimizer.tensors", "optimizer.parameters", "optimizer.foreach", "optimizer.fused")
+        for key in (
+            "optimizer.name",
+            "optimizer.tensors",
+            "optimizer.parameters",
+            "optimizer.foreach",
+            "optimizer.fused",
+        )
         if key in setup
     ]
     detail = f", tensor by tensor over {tensors} of them" if many else ""

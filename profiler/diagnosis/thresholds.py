@@ -19,9 +19,14 @@ class Threshold:
 
 THRESHOLDS: dict[Kind, Threshold] = {
     Kind.DATA_LOADING: Threshold(
-        0.10, 0.20, 0.40, "other profilers alarm between 5 % (tb_plugin) and 25 % (pytscope); XProf: 20 % is high"
+        0.10,
+        0.20,
+        0.40,
+        "other profilers alarm between 5 % (tb_plugin) and 25 % (pytscope); XProf: 20 % is high",
     ),
-    Kind.HOST_PYTHON: Threshold(0.10, 0.20, 0.40, "XProf calls 15 % of other Python time high; ours is wall time"),
+    Kind.HOST_PYTHON: Threshold(
+        0.10, 0.20, 0.40, "XProf calls 15 % of other Python time high; ours is wall time"
+    ),
     Kind.CHECKPOINT_IO: Threshold(0.02, 0.05, 0.20, "train-doctor speaks from 2 % of saving on"),
     Kind.OPTIMIZER_STEP: Threshold(
         0.15, 0.30, 0.50, "ours: on small models a quarter of the step is usual without anything being wrong"

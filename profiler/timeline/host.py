@@ -81,6 +81,8 @@ def _place(recording: RankRecording, stack: int) -> tuple[Frame, bool] | None:
     agent, library = (recording.process.get(key) or "\0" for key in ("agent", "library"))
     frames = recording.stacks.get(stack, ())
     for frame in frames:
-        if not frame.file.startswith((agent, library)) and not any(mark in frame.file for mark in _LIBRARY_MARKS):
+        if not frame.file.startswith((agent, library)) and not any(
+            mark in frame.file for mark in _LIBRARY_MARKS
+        ):
             return frame, True
     return next(((frame, False) for frame in frames if not frame.file.startswith(agent)), None)

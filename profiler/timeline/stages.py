@@ -92,4 +92,4 @@ def _sum_by_step(segments: Segments, steps: Steps) -> NDArray[np.float64]:
     inside = (step >= 0) & (piece_start < steps.end_ns[np.clip(step, 0, None)])
     cell = step[inside] * len(STAGES) + segments.labels[inside]
     total = np.bincount(cell, weights=segments.durations_ns[inside] / 1e9, minlength=len(steps) * len(STAGES))
-    return total.reshape(len(steps), len(STAGES))
+    return total.astype(np.float64).reshape(len(steps), len(STAGES))

@@ -11,14 +11,13 @@ from ..recorder import now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
 
     from ..recorder import Recorder
 
 MODULE = "torch.autograd"
 
 
-def install(module: ModuleType, recorder: Recorder) -> None:
+def install(module: Any, recorder: Recorder) -> None:
     """Wrap both entries into the autograd engine."""
     module.backward = _timed(module.backward, recorder)
     module.grad = _timed(module.grad, recorder)
@@ -40,5 +39,5 @@ def _timed(original: Callable[..., Any], recorder: Recorder) -> Callable[..., An
             recorder.inside = False
             spans.append((BACKWARD, start, now(), 0))
 
-    recorder.wrappers.append(backward.__code__)
+    recorder.skip_in_dynamo(backward)
     return backward

@@ -10,14 +10,12 @@ from ..format import DATA_WAIT, LOADER_START
 from ..recorder import now
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from ..recorder import Recorder
 
 MODULE = "torch.utils.data.dataloader"
 
 
-def install(module: ModuleType, recorder: Recorder) -> None:
+def install(module: Any, recorder: Recorder) -> None:
     """Wrap the making of an iterator and each fetch from it."""
     spans = recorder.spans
     original_next = module._BaseDataLoaderIter.__next__
