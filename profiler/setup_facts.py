@@ -51,7 +51,7 @@ def setup_facts(recording: RankRecording) -> dict[str, Any]:
 
 def training_loader(recording: RankRecording) -> dict[str, Any] | None:
     """The loader that was fetched from most often; None where no ``DataLoader`` was used."""
-    fetches = recording.of_code(layout.DATA_WAIT)[:, 3]
+    fetches = recording.of_code(layout.DATA_WAIT)[:, 3] % layout.READY_UNIT
     loaders = {fact["number"]: fact for fact in recording.facts.get("loader", []) if "number" in fact}
     if not loaders:
         return None

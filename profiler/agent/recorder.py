@@ -14,8 +14,10 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from . import process
+from .background import Background
 from .calibrate import span_cost_s
 from .format import STEP, STEP_TRACED
+from .loading import Loading
 from .rank_folder import RankFolder
 from .sign_in import sign_in
 from .window import TraceWindow
@@ -54,7 +56,7 @@ class Recorder:
         self.inside = False
         self.spans: collections.deque[Span] = collections.deque()
         self.folder: RankFolder | None = None
-        self.on_claim: list[Callable[[Recorder], None]] = []
+        self.loading = Loading(self)
         timed = options.warmup + (options.steps or DEFAULT_TIMED_STEPS)
         self.window = TraceWindow(first=timed, steps=options.traced_steps)
         self.wrappers: list[CodeType] = []
@@ -82,15 +84,14 @@ class Recorder:
             return False
 
     def _claim(self) -> bool:
-        if process.is_loader_worker():
+        if process.loader_worker_id() is not None:
             self.thread = _NOBODY
             return False
         self.folder = RankFolder.claim(self.options.run_dir)
         self.thread = threading.get_ident()
         self.folder.fact("process", **process.describe())
         self.folder.fact("span_cost", seconds=span_cost_s())
-        for callback in self.on_claim:
-            callback(self)
+        Background(self, self.folder).start()
         return True
 
     def rebind(self) -> bool:
