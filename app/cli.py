@@ -10,7 +10,7 @@ import sys
 import typer
 
 from ..profiler.errors import TrainrxError
-from .commands import ui
+from .commands import catalog, ui
 
 app = typer.Typer(
     name="trainrx",
@@ -20,6 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+catalog.register(app)
 ui.register(app)
 
 

@@ -3,7 +3,6 @@
 import itertools
 
 import pytest
-
 from trainrx.app.figures.palette import DARK_PAGE, LIGHT_PAGE, STAGE_COLORS, ink, stage_color
 from trainrx.profiler.vocabulary import Stage
 
