@@ -13,10 +13,11 @@ from .diagnosis import diagnose
 from .observation import Observation
 from .recorder_cost import recorder_cost
 from .recording import RankRecording, read_ranks
-from .report import HostLine, RankInfo, RecorderCost, Report, RunInfo
-from .setup_facts import setup_facts
+from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunInfo
+from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.host import host_lines
+from .timeline.loader import loader_report
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
 from .unrecorded import why_no_step
@@ -56,12 +57,14 @@ def analyse(run: RunFolder) -> Analysis:
         return _without_steps(run, manifest, ranks)
     step_time = first.steps.step_time()
     assert step_time is not None
+    loader = _loader(first)
     findings = diagnose(
         Observation(
             setup=first.setup,
             step_time=step_time,
             stages=first.stages.per_step(first.steps.timed),
             lines=first.lines,
+            loader=loader,
         )
     )
     report = Report(
@@ -71,6 +74,8 @@ def analyse(run: RunFolder) -> Analysis:
         step_time=step_time,
         stages=first.stages.shares(first.steps.timed),
         host_lines=list(first.lines),
+        loader=loader,
+        loader_reason=None if loader is not None else "the training used no DataLoader, or it made no batch",
         device_reason=_device_reason(first.setup),
         findings=findings,
         ranks=[_rank_info(rank) for rank in ranks],
@@ -106,6 +111,11 @@ def _analyse_rank(recording: RankRecording, warmup: int) -> _RankAnalysis:
         lines=tuple(host_lines(recording, steps, stages)),
         setup=setup_facts(recording),
     )
+
+
+def _loader(rank: _RankAnalysis) -> LoaderReport | None:
+    settings = training_loader(rank.recording)
+    return None if settings is None else loader_report(rank.recording, settings["number"], rank.steps)
 
 
 def _without_steps(run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnalysis]) -> Analysis:

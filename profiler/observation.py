@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .report import HostLine, StepTime
+from .report import HostLine, LoaderReport, StepTime
 from .vocabulary import Stage
 
 
@@ -18,6 +18,7 @@ class Observation:
         setup: dotted setup facts; absent means unknown.
         step_time: of the timed steps.
         stages: exclusive seconds per step; absent stages took no time.
+        loader: how the training loader makes its batches; None where there is no ``DataLoader`` or it made none.
         lines: where the training thread was seen, longest first.
     """
 
@@ -25,6 +26,7 @@ class Observation:
     step_time: StepTime
     stages: Mapping[Stage, float]
     lines: tuple[HostLine, ...] = field(default=())
+    loader: LoaderReport | None = None
 
     @property
     def step_s(self) -> float:

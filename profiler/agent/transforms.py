@@ -6,6 +6,7 @@ functions cannot be told apart that way; the sampled stacks name them.
 
 from __future__ import annotations
 
+import os
 from functools import wraps
 from time import perf_counter_ns as now
 from time import thread_time_ns
@@ -38,8 +39,8 @@ def tell(folder: WorkerFolder) -> None:
     for number, (name, place, calls, wall_ns, cpu_ns, _) in enumerate(list(_totals.values())):
         if calls:
             folder.fact(
-                "transform", number=number, name=name, file=place[0], line=place[1], calls=calls, wall_ns=wall_ns,
-                cpu_ns=cpu_ns,
+                "transform", pid=os.getpid(), number=number, name=name, file=place[0], line=place[1], calls=calls,
+                wall_ns=wall_ns, cpu_ns=cpu_ns,
             )  # fmt: skip
 
 

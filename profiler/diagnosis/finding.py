@@ -14,7 +14,7 @@ def stage_finding(
     *stages: Stage,
     cause: str | None,
     summary: str,
-    where: tuple[HostLine, ...] = (),
+    where: tuple[Where, ...] = (),
     evidence: tuple[Fact, ...] = (),
 ) -> Finding | None:
     """A finding that rests on the time of whole stages; None below the kind's threshold."""
@@ -30,7 +30,7 @@ def stage_finding(
         ms_per_step=observation.seconds(*stages) * 1e3,
         severity=grade,
         confidence=confidence(observation.step_time.n),
-        where=[Where(file=line.file, line=line.line, function=line.function) for line in where],
+        where=list(where),
         evidence=[
             Fact(name="share of step", value=share, basis="measured"),
             Fact(name="time per step", value=observation.seconds(*stages) * 1e3, unit="ms"),
@@ -39,6 +39,18 @@ def stage_finding(
         ],
         summary=summary,
     )
+
+
+def places(lines: tuple[HostLine, ...]) -> tuple[Where, ...]:
+    """Sampled lines as places of a finding."""
+    return tuple(Where(file=line.file, line=line.line, function=line.function) for line in lines)
+
+
+def ms(seconds: float) -> str:
+    """Seconds for a sentence: ``33.6 ms``, ``0.42 ms``, ``1.2 s``."""
+    if seconds >= 1.0:
+        return f"{seconds:.1f} s"
+    return f"{seconds * 1e3:.1f} ms" if seconds >= 0.001 else f"{seconds * 1e3:.2f} ms"
 
 
 def percent(share: float) -> str:

@@ -35,6 +35,14 @@ THRESHOLDS: dict[Kind, Threshold] = {
         0.50, 2.0, 2.0, "ours: computing is what a step is for, so that alone is never more than a note"
     ),
 }
+#: CPU seconds per wall second of making a batch, from which on loading computes, and up to which it waits. Ours: a
+#: process alone on its core shows 0.95 and more when it computes, and a sleep or a read from a slow store under 0.3.
+CPU_BOUND_SHARE = 0.7
+WAITING_CPU_SHARE = 0.4
+#: A worker that waits this share of its batch time for a core has too many neighbours. Ours.
+STARVED_SHARE = 0.3
+#: A part that makes up this share of a whole is named as its cause.
+DOMINANT_PART = 0.5
 #: Fewer timed steps than these make a finding uncertain.
 STEPS_FOR_MEDIUM_CONFIDENCE = 5
 STEPS_FOR_HIGH_CONFIDENCE = 15
