@@ -67,7 +67,7 @@ def _explain(cause: str | None, loader: LoaderReport | None, workers: int | None
         case "worker-restart":
             return f"its {count} were started anew {loader.starts} times, {ms(loader.start_s or 0)} each time"
         case "collate":
-            return f"putting samples together takes {ms(loader.collate_wall_s)} of the {ms(loader.batch_wall_s)} of a batch"
+            return f"collating takes {ms(loader.collate_wall_s)} of the {ms(loader.batch_wall_s)} of a batch"
         case "oversubscribed":
             return f"its {count} wait {percent(loader.core_wait_share or 0)} of their time for a free core"
         case "storage-latency":
