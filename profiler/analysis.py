@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .agent import format as layout
 from .diagnosis import diagnose
 from .observation import Observation
 from .recorder_cost import recorder_cost
@@ -17,6 +18,7 @@ from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunI
 from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.host import host_lines
+from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
@@ -58,6 +60,7 @@ def analyse(run: RunFolder) -> Analysis:
     step_time = first.steps.step_time()
     assert step_time is not None
     loader = _loader(first)
+    late = lateness([(rank.recording.rank, rank.steps, rank.stages) for rank in ranks])
     findings = diagnose(
         Observation(
             setup=first.setup,
@@ -65,6 +68,9 @@ def analyse(run: RunFolder) -> Analysis:
             stages=first.stages.per_step(first.steps.timed),
             lines=first.lines,
             loader=loader,
+            lateness=late,
+            exchanges_per_step=_per_step(first, layout.GRADIENTS_READY, synchronised=True),
+            collectives_per_step=_per_step(first, layout.COMMUNICATION) or 0.0,
         )
     )
     report = Report(
@@ -78,7 +84,7 @@ def analyse(run: RunFolder) -> Analysis:
         loader_reason=None if loader is not None else "the training used no DataLoader, or it made no batch",
         device_reason=_device_reason(first.setup),
         findings=findings,
-        ranks=[_rank_info(rank) for rank in ranks],
+        ranks=[_rank_info(rank, late) for rank in ranks],
         recorder=recorder_cost(first.recording, first.steps),
     )
     return Analysis(report, step_table(first.steps, first.stages))
@@ -118,6 +124,18 @@ def _loader(rank: _RankAnalysis) -> LoaderReport | None:
     return None if settings is None else loader_report(rank.recording, settings["number"], rank.steps)
 
 
+def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> float | None:
+    """How many spans of a code a timed step has; None where the run has none."""
+    spans = rank.recording.of_code(code)
+    if synchronised:
+        spans = spans[spans[:, 3] == 1]
+    if not len(spans):
+        return None
+    step = np.searchsorted(rank.steps.start_ns, spans[:, 1], side="right") - 1
+    inside = (step >= 0) & rank.steps.timed[np.clip(step, 0, None)]
+    return float(inside.sum()) / float(rank.steps.timed.sum())
+
+
 def _without_steps(run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnalysis]) -> Analysis:
     first = ranks[0] if ranks else None
     reason = why_no_step(run.path, manifest, None if first is None else first.recording)
@@ -152,7 +170,7 @@ def _run_info(manifest: Manifest, steps: Steps) -> RunInfo:
     )
 
 
-def _rank_info(rank: _RankAnalysis) -> RankInfo:
+def _rank_info(rank: _RankAnalysis, late: Lateness | None = None) -> RankInfo:
     ended = rank.recording.end_reason
     return RankInfo(
         rank=rank.recording.rank,
@@ -160,6 +178,7 @@ def _rank_info(rank: _RankAnalysis) -> RankInfo:
         steps=len(rank.steps),
         step_time=rank.steps.step_time(),
         stages=rank.stages.shares(rank.steps.timed),
+        last_share=None if late is None else late.last_share.get(rank.recording.rank),
         note=None
         if ended
         else "its recording ends without a last word: it is going on, or the process was killed",

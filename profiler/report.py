@@ -146,6 +146,9 @@ class RankInfo(Part):
     step_time: StepTime | None = None
     stages: list[StageShare] = []
     device: DeviceShares | None = None
+    last_share: float | None = Field(
+        default=None, description="share of steps in which the others waited for it"
+    )
     note: str | None = None
 
 

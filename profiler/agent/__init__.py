@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 #: One module per hook: each says which torch module it waits for (``MODULE``) and patches it (``install``).
 HOOKS = (
-    "loader", "fetcher", "module", "backward", "optimizer", "checkpoint", "collectives", "garbage", "dynamo", "signed",
+    "loader", "fetcher", "module", "parallel", "backward", "optimizer", "checkpoint", "collectives", "garbage",
+    "dynamo", "signed",
 )  # fmt: skip
 
 

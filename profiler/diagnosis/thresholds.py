@@ -31,6 +31,12 @@ THRESHOLDS: dict[Kind, Threshold] = {
     Kind.OPTIMIZER_STEP: Threshold(
         0.15, 0.30, 0.50, "ours: on small models a quarter of the step is usual without anything being wrong"
     ),
+    Kind.COMMUNICATION: Threshold(
+        0.05, 0.15, 0.40, "pytscope: exposed communication 5 / 15 %; tb_plugin speaks from 10 % on"
+    ),
+    Kind.STRAGGLERS: Threshold(
+        0.05, 0.10, 0.25, "TraceML: a straggler costs 10 / 20 %; pytscope: high at 10 % lost"
+    ),
     Kind.COMPUTE: Threshold(
         0.50, 2.0, 2.0, "ours: computing is what a step is for, so that alone is never more than a note"
     ),
@@ -41,6 +47,10 @@ CPU_BOUND_SHARE = 0.7
 WAITING_CPU_SHARE = 0.4
 #: A worker that waits this share of its batch time for a core has too many neighbours. Ours.
 STARVED_SHARE = 0.3
+#: A rank that is last in this share of the steps is slow; below it the work is uneven. Ours.
+LAST_RANK_SHARE = 0.7
+#: Gradient buckets below this cost more in number than they gain in overlap; PyTorch's default is 25 MB. Ours.
+SMALL_BUCKET_BYTES = 2 * 2**20
 #: A part that makes up this share of a whole is named as its cause.
 DOMINANT_PART = 0.5
 #: Fewer timed steps than these make a finding uncertain.
