@@ -162,8 +162,15 @@ def _print_list(known: Catalog, found: tuple[Method, ...]) -> None:
 
 
 def _cells_of(method: Method) -> tuple[str, str, str, str, str]:
-    grades = "".join(sorted({str(row.grade) for row in method.evidence})) or "none known"
-    return (method.id, ", ".join(method.relieves[:2]), str(method.equivalence), grades, method.one_line)
+    from ..views.catalog import grades_word
+
+    return (
+        method.id,
+        ", ".join(method.relieves[:2]),
+        str(method.equivalence),
+        grades_word(method),
+        method.one_line,
+    )
 
 
 def _print_card(shown: Card) -> None:
