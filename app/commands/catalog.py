@@ -32,10 +32,14 @@ MethodsDir = Annotated[
 
 
 @commands.callback(invoke_without_command=True)
-def catalog(context: typer.Context) -> None:
+def catalog(context: typer.Context, as_json: AsJson = False) -> None:
     """Browse the methods, their evidence and both taxonomies; alone, it lists all."""
     if context.invoked_subcommand is None:
-        list_methods()
+        list_methods(as_json=as_json)
+    elif as_json:
+        from ...profiler.errors import UsageError
+
+        raise UsageError(f"--json stands before '{context.invoked_subcommand}', put it at the end")
 
 
 @commands.command("list")

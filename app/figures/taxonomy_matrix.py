@@ -15,7 +15,7 @@ from ..views.catalog import LEARNING_LEFT_ALONE, Matrix, MatrixCell
 from .palette import NEUTRAL, SEQUENTIAL, ink
 from .template import styled
 
-ROW_HEIGHT_PX = 22
+ROW_HEIGHT_PX = 20
 ALGORITHMIC_ROWS = 6
 
 

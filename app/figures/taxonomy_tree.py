@@ -12,6 +12,7 @@ from .template import styled
 
 ROOT = "all methods"
 SHADE = 0.28
+SMALL_BELOW = 20
 
 
 def taxonomy_tree(groups: Sequence[Group], *, dark: bool) -> go.Figure:
@@ -34,13 +35,13 @@ def taxonomy_tree(groups: Sequence[Group], *, dark: bool) -> go.Figure:
                 "cornerradius": 4,
             },
             textfont={"color": ink(dark=dark), "size": 13},
-            texttemplate="%{label}<br>%{value}",
+            text=[ROOT, *categories, *(_broken(group) for group in groups)],
+            texttemplate="%{text}<br>%{value}",
             hovertemplate="<b>%{label}</b><br>%{value} methods%{customdata[0]}<extra></extra>",
             tiling={"pad": 3},
             pathbar={"visible": True, "thickness": 22},
         )
     )
-    figure.update_layout(uniformtext={"minsize": 10, "mode": "hide"})
     return styled(figure, height_px=440)
 
 
@@ -55,6 +56,12 @@ def tree_alt(groups: Sequence[Group]) -> str:
 
 def _none() -> list[str]:
     return [""]
+
+
+def _broken(group: Group) -> str:
+    """The label, broken at its hyphens where the tile is small."""
+    label = str(group.subcategory)
+    return label if group.methods >= SMALL_BELOW else label.replace("-", "-<br>")
 
 
 def _says(group: Group) -> str:

@@ -26,7 +26,6 @@ from trainrx.app.views.catalog import (
     part_labels,
     second_taxonomy,
     statements,
-    thin_sentence,
     totals_sentence,
 )
 from trainrx.app.views.markdown import escaped
@@ -115,8 +114,8 @@ def show_matrix(catalog: Catalog) -> None:
         config={"displayModeBar": False},
     )
     st.caption(
-        f"Click a cell to list its methods. Below the line: system methods, beside the survey's three "
-        f"components. {escaped(thin_sentence(catalog))} (dotted)."
+        "Click a cell to list its methods. Dotted: few methods known to us, which is no finding of a survey. "
+        "Below the line: system methods, our own rows."
     )
 
 
