@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..advisor.prescribe import prescribe
 from ..profiler.analysis import analyse
 from ..profiler.launch import Limits, python_command, record
 from ..profiler.report import Report
@@ -42,11 +43,12 @@ def record_and_report(command: Sequence[str], *, runs_dir: Path, limits: Limits,
 
 
 def store_analysis(run: RunFolder) -> Report:
-    """Analyse a run and keep the result in its folder."""
+    """Analyse a run, prescribe, and keep the result in its folder."""
     analysis = analyse(run)
-    run.write_report(analysis.report)
+    report = prescribe(analysis.report)
+    run.write_report(report)
     run.write_steps(analysis.steps)
-    return analysis.report
+    return report
 
 
 def exit_code(report: Report) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .agent import format as layout
+from .core_wait import core_wait_share
 from .diagnosis import diagnose
 from .observation import Observation
 from .recorder_cost import recorder_cost
@@ -70,6 +71,7 @@ def analyse(run: RunFolder) -> Analysis:
             loader=loader,
             lateness=late,
             exchanges_per_step=_per_step(first, layout.GRADIENTS_READY, synchronised=True),
+            core_wait_share=core_wait_share(first.recording),
             collectives_per_step=_per_step(first, layout.COMMUNICATION) or 0.0,
         )
     )
@@ -78,6 +80,9 @@ def analyse(run: RunFolder) -> Analysis:
         verdict=verdict(findings, step_time),
         setup=first.setup,
         step_time=step_time,
+        batches_per_step=float(first.steps.fetches[first.steps.timed].mean()),
+        process_cpu_s_per_step=_process_cpu_s(first),
+        core_wait_share=core_wait_share(first.recording),
         stages=first.stages.shares(first.steps.timed),
         host_lines=list(first.lines),
         loader=loader,
@@ -117,6 +122,17 @@ def _analyse_rank(recording: RankRecording, warmup: int) -> _RankAnalysis:
         lines=tuple(host_lines(recording, steps, stages)),
         setup=setup_facts(recording),
     )
+
+
+def _process_cpu_s(rank: _RankAnalysis) -> float | None:
+    """CPU seconds of the training process per timed step; None where fewer than two steps were timed in a row."""
+    marks = rank.recording.of_code(layout.PROCESS_CPU)
+    timed = np.flatnonzero(rank.steps.timed)
+    if len(timed) < 2 or not len(marks):
+        return None
+    ends = rank.steps.end_ns[timed]
+    used = np.interp(ends[[0, -1]], marks[:, 1], marks[:, 3])
+    return float(used[1] - used[0]) / 1e9 / (timed[-1] - timed[0])
 
 
 def _loader(rank: _RankAnalysis) -> LoaderReport | None:

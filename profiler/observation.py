@@ -23,6 +23,7 @@ class Observation:
         lateness: the ranks compared; None for a single rank.
         exchanges_per_step: backwards per step that average gradients over ranks; None without data parallelism.
         collectives_per_step: collectives per step that the script calls itself.
+        core_wait_share: share of wall time that the training thread waited for a free core; None if not known.
         lines: where the training thread was seen, longest first.
     """
 
@@ -34,6 +35,7 @@ class Observation:
     lateness: Lateness | None = None
     exchanges_per_step: float | None = None
     collectives_per_step: float = 0.0
+    core_wait_share: float | None = None
 
     @property
     def step_s(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .agent import format as layout
+from .core_wait import caution, core_wait_share
 from .recording import RankRecording
 from .report import RecorderCost
 from .timeline.steps import Steps
@@ -15,6 +16,9 @@ def recorder_cost(recording: RankRecording, steps: Steps) -> RecorderCost:
     against the training as if they never ran beside it, which on a free core they do: an upper estimate.
     """
     notes = [str(fact["text"]) for fact in recording.facts.get("note", []) if "text" in fact]
+    warning = caution(core_wait_share(recording))
+    if warning is not None:
+        notes.append(warning)
     if recording.fault is not None:
         notes.append(
             f"The recorder switched itself off after a fault of its own: {recording.fault.splitlines()[-1]}"

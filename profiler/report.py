@@ -234,6 +234,40 @@ class Prediction(Part):
     bound: float
 
 
+class Evidence(Part):
+    """A published or measured effect of a method, as a sentence that names task, hardware, source and grade."""
+
+    text: str
+    gain: float | None = None
+    gain_kind: str
+    grade: str
+    task: str | None = None
+    hardware: str | None = None
+    source: str
+    negative: bool = False
+
+
+class RuledOut(Part):
+    """A method that relieves a finding but was not proposed, and why."""
+
+    method: str
+    title: str
+    finding: Kind
+    reason: str
+
+
+class CellAdvice(Part):
+    """A cell of the first taxonomy for a finding: to look into, or to avoid."""
+
+    finding: Kind
+    component: str
+    subcomponent: str
+    action: str | None
+    methods: list[str] = []
+    avoid: bool = False
+    reason: str
+
+
 class Prescription(Part):
     """A method (or knob) put to a finding of this run."""
 
@@ -246,7 +280,8 @@ class Prescription(Part):
     risk: str
     how: str
     verify: str
-    evidence: list[dict[str, Any]] = []
+    evidence: list[Evidence] = []
+    asks: list[str] = Field(default=[], description="needs that the run did not tell of")
     title: str = ""
     effort: str = ""
     next_bottleneck: str | None = None
@@ -281,6 +316,15 @@ class Report(Part):
     setup: dict[str, Any] = {}
     step_time: StepTime | None = None
     step_time_reason: str | None = None
+    batches_per_step: float | None = Field(
+        default=None, description="batches fetched per timed step, evaluation too"
+    )
+    process_cpu_s_per_step: float | None = Field(
+        default=None, description="CPU seconds of the training process"
+    )
+    core_wait_share: float | None = Field(
+        default=None, description="share of wall time that the training thread waited for a free core"
+    )
     stages: list[StageShare] = []
     host_lines: list[HostLine] = []
     loader: LoaderReport | None = None
@@ -290,6 +334,8 @@ class Report(Part):
     kernel_classes: list[KernelClass] = []
     findings: list[Finding] = []
     prescriptions: list[Prescription] = []
+    ruled_out: list[RuledOut] = []
+    cells: list[CellAdvice] = []
     ranks: list[RankInfo] = []
     recorder: RecorderCost = RecorderCost()
     trials: list[Trial] = []

@@ -23,7 +23,9 @@ def speedup(now_s: float, estimate: StepEstimate, *, exposed_s: float) -> Predic
     passes it.
     """
     bound = now_s / max(now_s - exposed_s, now_s * 1e-3)
-    low, mid, high = (min(now_s / seconds, bound) for seconds in (estimate.worst_s, estimate.likely_s, estimate.best_s))
+    low, mid, high = (
+        min(now_s / seconds, bound) for seconds in (estimate.worst_s, estimate.likely_s, estimate.best_s)
+    )
     return Prediction(low=low, mid=mid, high=high, bound=bound)
 
 

@@ -25,5 +25,9 @@ def estimate_from_evidence(method: Method, now_s: float, stage_s: float) -> Step
     if len(gains) < MIN_ROWS:
         return None
     return stage_factor(
-        now_s, stage_s, best=max(gains[-1], 1.0), likely=max(median(gains), gains[0]), worst=min(gains[0], 1.0)
+        now_s,
+        stage_s,
+        best=max(gains[-1], 1.0),
+        likely=max(median(gains), gains[0]),
+        worst=min(gains[0], 1.0),
     )

@@ -85,5 +85,6 @@ def loading_model(report: Report) -> LoadingModel | None:
         cpu_s=cpu_s,
         training_s=training_s,
         training_cpu_s=training_cpu_s,
-        cores=float(cores) / max(int(report.setup.get("local_world_size", report.setup.get("world_size", 1))), 1),
+        cores=float(cores)
+        / max(int(report.setup.get("local_world_size", report.setup.get("world_size", 1))), 1),
     )

@@ -9,7 +9,9 @@ from ..predict.estimate import StepEstimate
 from ..predict.loading import LoadingModel, loading_model
 from ..proposal import Case, Effort, Proposal
 
-_MODEL = "throughput model on this run's measured wall and CPU seconds per batch, its cores and its training time"
+_MODEL = (
+    "throughput model on this run's measured wall and CPU seconds per batch, its cores and its training time"
+)
 #: Workers are proposed only where the model sees at least this much.
 WORTHWHILE = 1.03
 
@@ -54,15 +56,23 @@ def _kept_workers(case: Case, loader: LoaderReport) -> Iterator[Proposal]:
         how="DataLoader(..., persistent_workers=True)",
         basis=f"workers were started {loader.starts} times in {step.n} steps, {loader.start_s or 0:.2f} s each",
         effort=Effort.SWITCH,
-        estimate=StepEstimate(max(left - 0.5 * restart_s, case.step_s - case.exposed_s), left, case.step_s - 0.5 * restart_s),
+        estimate=StepEstimate(
+            max(left - 0.5 * restart_s, case.step_s - case.exposed_s), left, case.step_s - 0.5 * restart_s
+        ),
     )
 
 
-def _cheaper_samples(case: Case, model: LoadingModel, loader: LoaderReport, workers: int) -> Iterator[Proposal]:
+def _cheaper_samples(
+    case: Case, model: LoadingModel, loader: LoaderReport, workers: int
+) -> Iterator[Proposal]:
     batches = case.report.batches_per_step or 1.0
     samples = loader.samples_per_batch * batches
     slowest = max(loader.transforms, key=lambda transform: transform.wall_s, default=None)
-    name = f"{slowest.name}, {slowest.wall_s * 1e3:.2f} ms a sample," if slowest else "what is the same in every epoch"
+    name = (
+        f"{slowest.name}, {slowest.wall_s * 1e3:.2f} ms a sample,"
+        if slowest
+        else "what is the same in every epoch"
+    )
     all_but_copy = model.cheaper_by(0.9 * loader.sample_wall_s * samples, 0.9 * loader.sample_cpu_s * samples)
     cached = all_but_copy.step(workers)
     yield Proposal(

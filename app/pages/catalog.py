@@ -7,6 +7,7 @@ a card.
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+
 from trainrx.app.figures.taxonomy_matrix import matrix_alt, taxonomy_matrix
 from trainrx.app.figures.taxonomy_tree import taxonomy_tree, tree_alt
 from trainrx.app.views.catalog import (

@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from .format import STOP_FILE
+from .process import core_wait_ns
 from .sampler import StackSampler
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Background:
 
     def _loop(self) -> None:
         flushed = told = self._started
+        self.tell_cost()
         while self._recorder.is_on and self._recorder.folder is self._folder:
             time.sleep(self._interval_s)
             thread = self._recorder.thread
@@ -86,6 +88,7 @@ class Background:
             spans=self._n_spans,
             samples=self._n_samples,
             interval_s=self._interval_s,
+            core_wait_ns=core_wait_ns(self._recorder.native_thread),
         )
 
     def _keep_budget(self, moment: float) -> None:

@@ -46,6 +46,7 @@ ZERO_GRAD = 9
 GRADIENTS_READY = 10  #: a moment; argument 1: the backward averages gradients over ranks
 GARBAGE = 20  #: argument: generation
 STEP = 30  #: argument: data fetches in the step
+PROCESS_CPU = 32  #: a moment at the end of a step; argument: CPU nanoseconds of the process so far
 STEP_TRACED = 31  #: a step inside the torch.profiler window, not part of the timing
 
 READY_UNIT = 1 << 16

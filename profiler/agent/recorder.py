@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from . import process
 from .background import Background
 from .calibrate import span_cost_s
-from .format import STEP, STEP_TRACED
+from .format import PROCESS_CPU, STEP, STEP_TRACED
 from .loading import Loading
 from .model_facts import ModelFacts
 from .rank_folder import RankFolder
@@ -45,6 +45,7 @@ class Recorder:
 
     Attributes:
         thread: ident of the training thread; None until the first hook was reached, -1 when switched off.
+        native_thread: its id in the operating system.
         inside: a forward or backward span is open, so inner module calls are not spans of their own.
         spans: queue of ``(code, start_ns, end_ns, argument)``, emptied by the background thread.
         parallel: the models under data parallelism.
@@ -55,6 +56,7 @@ class Recorder:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.thread: int | None = None
+        self.native_thread = 0
         self.inside = False
         self.spans: collections.deque[Span] = collections.deque()
         self.folder: RankFolder | None = None
@@ -93,7 +95,7 @@ class Recorder:
             self.thread = _NOBODY
             return False
         self.folder = RankFolder.claim(self.options.run_dir)
-        self.thread = threading.get_ident()
+        self.thread, self.native_thread = threading.get_ident(), threading.get_native_id()
         self.folder.fact("process", **process.describe())
         self.folder.fact("span_cost", seconds=span_cost_s())
         self._background = Background(self, self.folder)
@@ -104,7 +106,7 @@ class Recorder:
         """Record the calling thread instead, if the one recorded so far never updated anything."""
         if self.folder is None or self.thread == _NOBODY or self.steps or self._updated:
             return False
-        self.thread = threading.get_ident()
+        self.thread, self.native_thread = threading.get_ident(), threading.get_native_id()
         return True
 
     def forget_parent(self) -> None:
@@ -218,6 +220,7 @@ class Recorder:
         start = self._step_start
         assert start is not None
         self.spans.append((STEP_TRACED if self.traced else STEP, start, at_ns, self._fetches))
+        self.spans.append((PROCESS_CPU, at_ns, at_ns, time.process_time_ns()))
         self._step_start, self._fetches = at_ns, 0
         self._updated.clear()
         self.steps += 1
