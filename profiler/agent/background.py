@@ -62,10 +62,12 @@ class Background:
             if moment - flushed >= FLUSH_INTERVAL_S:
                 flushed = moment
                 self._flush()
-            if moment - told >= COST_INTERVAL_S:
+            if moment - told >= min(COST_INTERVAL_S, max(told - self._started, FLUSH_INTERVAL_S)):
                 self._tell_cost()
                 self._keep_budget(moment)
                 told = moment
+        if not recorder.failed and recorder.folder is not None:
+            self._flush()
 
     def _sample(self) -> None:
         thread = self._recorder.thread

@@ -35,6 +35,7 @@ COMMUNICATION = 6  #: argument: number of bytes
 CHECKPOINT = 7
 H2D = 8  #: argument: number of bytes
 ZERO_GRAD = 9
+LOADER_END = 10  #: a fetch that found the loader exhausted, or failed
 GARBAGE = 20  #: argument: generation
 STEP = 30  #: argument: data fetches in the step
 STEP_TRACED = 31  #: a step inside the torch.profiler window, not part of the timing

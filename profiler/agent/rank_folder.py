@@ -39,6 +39,8 @@ class RankFolder:
         self._facts = os.open(os.path.join(path, FACTS_FILE), _APPEND, 0o644)
         self._spans = os.open(os.path.join(path, SPANS_FILE), _APPEND, 0o644)
         self._samples = os.open(os.path.join(path, SAMPLES_FILE), _APPEND, 0o644)
+        files = (self._fault, self._facts, self._spans, self._samples)
+        self._inodes = {descriptor: os.fstat(descriptor).st_ino for descriptor in files}
 
     @classmethod
     def claim(cls, run_dir: str) -> RankFolder:
@@ -81,11 +83,16 @@ class RankFolder:
         """Write the agent's own fault into the reserved file; needs no free disk space."""
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         try:
-            os.pwrite(self._fault, text.encode("utf-8", "replace")[-FAULT_BYTES:].ljust(FAULT_BYTES), 0)
+            if os.fstat(self._fault).st_ino == self._inodes[self._fault]:
+                os.pwrite(self._fault, text.encode("utf-8", "replace")[-FAULT_BYTES:].ljust(FAULT_BYTES), 0)
         except OSError:
             return
 
     def _write(self, descriptor: int, data: bytes) -> None:
+        if os.fstat(descriptor).st_ino != self._inodes[descriptor]:
+            raise OSError(
+                "the script closed the recorder's files"
+            )  # and the number may be a file of its own by now
         written = os.write(descriptor, data)
         if written != len(data):
             raise OSError(f"only {written} of {len(data)} bytes could be written: the disk is full")

@@ -32,7 +32,10 @@ def _timed(original: Callable[..., Any], recorder: Recorder) -> Callable[..., An
             return original(*args, **kwargs)
         recorder.inside = True
         start = now()
-        recorder.work_begins(start)
+        try:
+            recorder.work_begins(start)
+        except Exception as error:
+            recorder.fail(error)
         try:
             return original(*args, **kwargs)
         finally:

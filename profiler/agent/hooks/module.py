@@ -28,7 +28,10 @@ def install(module: Any, recorder: Recorder) -> None:
             return original(self, *args, **kwargs)
         recorder.inside = True
         start = now()
-        recorder.work_begins(start)
+        try:
+            recorder.work_begins(start)
+        except Exception as error:
+            recorder.fail(error)
         try:
             return original(self, *args, **kwargs)
         finally:
