@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .diagnosis import diagnose
+from .facts import printable, whole
 from .observation import Observation
 from .recorder_cost import recorder_cost
 from .recording import RankRecording, read_ranks
@@ -49,7 +50,9 @@ def analyse(run: RunFolder) -> Analysis:
         InputError: ``run.json`` is missing, damaged or too new.
     """
     manifest = run.manifest
-    warmup = int(manifest.options.get("warmup", DEFAULT_WARMUP))
+    warmup = (
+        max(whole(manifest.options, "warmup") or 0, 0) if "warmup" in manifest.options else DEFAULT_WARMUP
+    )
     ranks = [_analyse_rank(recording, warmup) for recording in read_ranks(run.path)]
     first = ranks[0] if ranks else None
     if first is None or not first.steps.timed.any():
@@ -74,7 +77,7 @@ def analyse(run: RunFolder) -> Analysis:
         device_reason=_device_reason(first.setup),
         findings=findings,
         ranks=[_rank_info(rank) for rank in ranks],
-        recorder=recorder_cost(first.recording, first.steps),
+        recorder=_cost(manifest, first),
     )
     return Analysis(report, step_table(first.steps, first.stages))
 
@@ -120,7 +123,7 @@ def _without_steps(run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnal
         step_time_reason=reason,
         device_reason="no step was recorded",
         ranks=[_rank_info(rank) for rank in ranks],
-        recorder=recorder_cost(first.recording, steps) if first is not None else RecorderCost(),
+        recorder=_cost(manifest, first),
     )
     return Analysis(report, step_table(steps, stages))
 
@@ -146,7 +149,7 @@ def _rank_info(rank: _RankAnalysis) -> RankInfo:
     ended = rank.recording.end_reason
     return RankInfo(
         rank=rank.recording.rank,
-        pid=rank.recording.process.get("pid"),
+        pid=whole(rank.recording.process, "pid"),
         steps=len(rank.steps),
         step_time=rank.steps.step_time(),
         stages=rank.stages.shares(rank.steps.timed),
@@ -154,6 +157,13 @@ def _rank_info(rank: _RankAnalysis) -> RankInfo:
         if ended
         else "its recording ends without a last word: it is going on, or the process was killed",
     )
+
+
+def _cost(manifest: Manifest, first: _RankAnalysis | None) -> RecorderCost:
+    """The recorder's cost, with what the launcher had to note beside what the agent noted."""
+    cost = RecorderCost() if first is None else recorder_cost(first.recording, first.steps)
+    notes = [*cost.notes, *([printable(manifest.note)] if manifest.note else [])]
+    return cost.model_copy(update={"notes": notes})
 
 
 def _device_reason(setup: dict[str, Any]) -> str:

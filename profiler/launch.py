@@ -111,9 +111,11 @@ def record(
     try:
         process = subprocess.Popen(command, env=_environment(options), stdout=stdout)
     except OSError as error:
+        run.release_reserve()
         run.write_manifest(manifest.model_copy(update={"status": RunStatus.FAILED, "note": str(error)}))
         raise UsageError(f"cannot start {command[0]}: {error.strerror}") from None
     ended = _Follower(run, process, limits, on_progress).follow()
+    run.release_reserve()
     run.write_manifest(manifest.model_copy(update=ended))
     return run
 

@@ -5,11 +5,13 @@ A fact that the run did not tell is absent, which means unknown, never false.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from .agent import format as layout
+from .facts import Facts, setting, whole
 from .recording import RankRecording
 
 _PROCESS_FACTS = {
@@ -31,28 +33,31 @@ _OPTIMIZER_FACTS = ("tensors", "parameters", "foreach", "fused")
 
 def setup_facts(recording: RankRecording) -> dict[str, Any]:
     """What a rank told of its setup, by dotted name."""
-    facts: dict[str, Any] = {}
     process = recording.process
-    facts.update({name: process[key] for key, name in _PROCESS_FACTS.items() if process.get(key) is not None})
+    facts = _named(process, _PROCESS_FACTS)
     loader = training_loader(recording)
     if loader is not None:
-        facts.update({f"loader.{key}": loader[key] for key in _LOADER_FACTS if loader.get(key) is not None})
+        facts.update(_named(loader, {key: f"loader.{key}" for key in _LOADER_FACTS}))
     optimizers = recording.facts.get("optimizer", [])
     if optimizers:
-        largest = max(optimizers, key=lambda fact: fact.get("parameters") or 0)
-        facts["optimizer.name"] = largest.get("type")
-        facts.update(
-            {f"optimizer.{key}": largest[key] for key in _OPTIMIZER_FACTS if largest.get(key) is not None}
-        )
+        largest = max(optimizers, key=lambda fact: whole(fact, "parameters") or 0)
+        facts.update(_named(largest, {"type": "optimizer.name"}))
+        facts.update(_named(largest, {key: f"optimizer.{key}" for key in _OPTIMIZER_FACTS}))
         if len(optimizers) > 1:
             facts["optimizer.count"] = len(optimizers)
     return facts
 
 
+def _named(fact: Facts, names: Mapping[str, str]) -> dict[str, Any]:
+    """The settings of a fact under their dotted names; what is missing or no setting stays away."""
+    return {name: value for key, name in names.items() if (value := setting(fact, key)) is not None}
+
+
 def training_loader(recording: RankRecording) -> dict[str, Any] | None:
     """The loader that was fetched from most often; None where no ``DataLoader`` was used."""
     fetches = recording.of_code(layout.DATA_WAIT)[:, 3]
-    loaders = {fact["number"]: fact for fact in recording.facts.get("loader", []) if "number" in fact}
+    told = ((whole(fact, "number"), fact) for fact in recording.facts.get("loader", []))
+    loaders = {number: fact for number, fact in told if number is not None}
     if not loaders:
         return None
     counts = {number: int(np.count_nonzero(fetches == number)) for number in loaders}

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from ..facts import text
 from ..recording import Frame, RankRecording
 from ..report import HostLine
 from ..vocabulary import Stage
@@ -25,6 +26,8 @@ def host_lines(recording: RankRecording, steps: Steps, stages: StageTimes) -> li
     counts = _samples_by_line(recording, steps, stages)
     per_step = stages.per_step(steps.timed)
     step_s = sum(per_step.values())
+    if step_s <= 0:
+        return []
     seen: Counter[Stage] = Counter()
     for (stage, _, _), samples in counts.items():
         seen[stage] += samples
@@ -78,7 +81,7 @@ def innermost_user_frame(recording: RankRecording, stack: int) -> Frame | None:
 
 def _place(recording: RankRecording, stack: int) -> tuple[Frame, bool] | None:
     """The innermost frame of the user's own code; else the innermost that is not the agent's."""
-    agent, library = (recording.process.get(key) or "\0" for key in ("agent", "library"))
+    agent, library = (text(recording.process, key) or "\0" for key in ("agent", "library"))
     frames = recording.stacks.get(stack, ())
     for frame in frames:
         if not frame.file.startswith((agent, library)) and not any(

@@ -57,7 +57,8 @@ def install(module: Any, recorder: Recorder) -> None:
 
     unseen(zero_grad)
     for hook in (before, after, zero_grad):
-        hook._torchdynamo_disable = True  # as `torch.compiler.disable` does, without importing the compiler
+        # As `torch.compiler.disable` does, without importing the compiler.
+        hook.__dict__["_torchdynamo_disable"] = True
     module.register_optimizer_step_pre_hook(before)
     module.register_optimizer_step_post_hook(after)
     module.Optimizer.zero_grad = zero_grad
