@@ -28,6 +28,9 @@ _LOADER_FACTS = (
     "dataset", "length", "kind", "batch_size", "num_workers", "prefetch_factor", "persistent_workers", "pin_memory",
     "drop_last", "sampler", "collate_fn", "start_method",
 )  # fmt: skip
+_COUNTS = {
+    "cores", "threads", "world_size", "length", "batch_size", "num_workers", "prefetch_factor", "tensors", "parameters",
+}  # fmt: skip
 _OPTIMIZER_FACTS = ("tensors", "parameters", "foreach", "fused")
 
 
@@ -49,8 +52,9 @@ def setup_facts(recording: RankRecording) -> dict[str, Any]:
 
 
 def _named(fact: Facts, names: Mapping[str, str]) -> dict[str, Any]:
-    """The settings of a fact under their dotted names; what is missing or no setting stays away."""
-    return {name: value for key, name in names.items() if (value := setting(fact, key)) is not None}
+    """The settings of a fact under their dotted names; what is missing or of the wrong type stays away."""
+    values = ((name, (whole if key in _COUNTS else setting)(fact, key)) for key, name in names.items())
+    return {name: value for name, value in values if value is not None}
 
 
 def training_loader(recording: RankRecording) -> dict[str, Any] | None:
