@@ -12,6 +12,7 @@ import pandas as pd
 from .agent import format as layout
 from .core_wait import core_wait_share
 from .diagnosis import diagnose
+from .facts import printable, whole
 from .observation import Observation
 from .recorder_cost import recorder_cost
 from .recording import RankRecording, read_ranks
@@ -53,7 +54,9 @@ def analyse(run: RunFolder) -> Analysis:
         InputError: ``run.json`` is missing, damaged or too new.
     """
     manifest = run.manifest
-    warmup = int(manifest.options.get("warmup", DEFAULT_WARMUP))
+    warmup = (
+        max(whole(manifest.options, "warmup") or 0, 0) if "warmup" in manifest.options else DEFAULT_WARMUP
+    )
     ranks = [_analyse_rank(recording, warmup) for recording in read_ranks(run.path)]
     first = ranks[0] if ranks else None
     if first is None or not first.steps.timed.any():
@@ -90,7 +93,7 @@ def analyse(run: RunFolder) -> Analysis:
         device_reason=_device_reason(first.setup),
         findings=findings,
         ranks=[_rank_info(rank, late) for rank in ranks],
-        recorder=recorder_cost(first.recording, first.steps),
+        recorder=_cost(manifest, first),
     )
     return Analysis(report, step_table(first.steps, first.stages))
 
@@ -164,7 +167,7 @@ def _without_steps(run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnal
         step_time_reason=reason,
         device_reason="no step was recorded",
         ranks=[_rank_info(rank) for rank in ranks],
-        recorder=recorder_cost(first.recording, steps) if first is not None else RecorderCost(),
+        recorder=_cost(manifest, first),
     )
     return Analysis(report, step_table(steps, stages))
 
@@ -190,7 +193,7 @@ def _rank_info(rank: _RankAnalysis, late: Lateness | None = None) -> RankInfo:
     ended = rank.recording.end_reason
     return RankInfo(
         rank=rank.recording.rank,
-        pid=rank.recording.process.get("pid"),
+        pid=whole(rank.recording.process, "pid"),
         steps=len(rank.steps),
         step_time=rank.steps.step_time(),
         stages=rank.stages.shares(rank.steps.timed),
@@ -199,6 +202,13 @@ def _rank_info(rank: _RankAnalysis, late: Lateness | None = None) -> RankInfo:
         if ended
         else "its recording ends without a last word: it is going on, or the process was killed",
     )
+
+
+def _cost(manifest: Manifest, first: _RankAnalysis | None) -> RecorderCost:
+    """The recorder's cost, with what the launcher had to note beside what the agent noted."""
+    cost = RecorderCost() if first is None else recorder_cost(first.recording, first.steps)
+    notes = [*cost.notes, *([printable(manifest.note)] if manifest.note else [])]
+    return cost.model_copy(update={"notes": notes})
 
 
 def _device_reason(setup: dict[str, Any]) -> str:

@@ -48,8 +48,8 @@ class StageShare(Part):
     """Exclusive wall time of one stage per step, and its share of the step."""
 
     name: Stage
-    seconds_per_step: float
-    share: float
+    seconds_per_step: float = Field(ge=0)
+    share: float = Field(ge=0, le=1.001)
 
 
 class Where(Part):

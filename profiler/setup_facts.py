@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .agent import format as layout
+from .facts import Facts, setting, text, texts, whole
 from .recording import RankRecording
 
 _PROCESS_FACTS = {
@@ -28,6 +29,10 @@ _LOADER_FACTS = (
     "dataset", "length", "kind", "batch_size", "num_workers", "prefetch_factor", "persistent_workers", "pin_memory",
     "drop_last", "sampler", "collate_fn", "start_method",
 )  # fmt: skip
+_COUNTS = {
+    "cores", "threads", "world_size", "length", "batch_size", "num_workers", "prefetch_factor", "tensors", "parameters",
+    "parameter_bytes", "bucket_bytes_cap", "gradient_bytes", "interop_threads",
+}  # fmt: skip
 _OPTIMIZER_FACTS = ("tensors", "parameters", "foreach", "fused")
 _MODEL_FACTS = ("type", "parameters", "parameter_bytes", "compiled", "channels_last")
 _PARALLEL_FACTS = (
@@ -41,15 +46,14 @@ _PRECISIONS = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 def setup_facts(recording: RankRecording) -> dict[str, Any]:
     """What a rank told of its setup, by dotted name."""
     process = recording.process
-    facts = {name: process[key] for key, name in _PROCESS_FACTS.items() if process.get(key) is not None}
-    facts |= _chosen("loader", training_loader(recording), _LOADER_FACTS)
+    facts = _chosen("", process, _PROCESS_FACTS)
+    facts |= _chosen("loader.", training_loader(recording), _LOADER_FACTS)
     facts |= _optimizer_facts(recording)
     facts |= _model_facts(recording)
-    facts |= _chosen("ddp", _last(recording, "parallel"), _PARALLEL_FACTS)
-    facts |= _chosen("torch", _last(recording, "flags"), _FLAGS)
+    facts |= _chosen("ddp.", _last(recording, "parallel"), _PARALLEL_FACTS)
+    facts |= _chosen("torch.", _last(recording, "flags"), _FLAGS)
     inputs = _last(recording, "inputs")
     if inputs is not None:
-        facts["batch.shapes"] = inputs.get("shapes")
         facts["batch.variable_length"] = _varies(inputs, facts)
     return facts
 
@@ -57,17 +61,21 @@ def setup_facts(recording: RankRecording) -> dict[str, Any]:
 def training_loader(recording: RankRecording) -> dict[str, Any] | None:
     """The loader that was fetched from most often; None where no ``DataLoader`` was used."""
     fetches = recording.of_code(layout.DATA_WAIT)[:, 3] % layout.READY_UNIT
-    loaders = {fact["number"]: fact for fact in recording.facts.get("loader", []) if "number" in fact}
+    told = ((whole(fact, "number"), fact) for fact in recording.facts.get("loader", []))
+    loaders = {number: fact for number, fact in told if number is not None}
     if not loaders:
         return None
     counts = {number: int(np.count_nonzero(fetches == number)) for number in loaders}
     return loaders[max(counts, key=lambda number: counts[number])]
 
 
-def _chosen(prefix: str, fact: Mapping[str, Any] | None, keys: Iterable[str]) -> dict[str, Any]:
+def _chosen(prefix: str, fact: Facts | None, names: Iterable[str] | Mapping[str, str]) -> dict[str, Any]:
+    """The settings of a fact under dotted names; what is missing or of the wrong type stays away."""
     if fact is None:
         return {}
-    return {f"{prefix}.{key}": fact[key] for key in keys if fact.get(key) is not None}
+    renamed = names if isinstance(names, Mapping) else {name: name for name in names}
+    values = ((key, (whole if key in _COUNTS else setting)(fact, key)) for key in renamed)
+    return {f"{prefix}{renamed[key]}": value for key, value in values if value is not None}
 
 
 def _last(recording: RankRecording, name: str) -> dict[str, Any] | None:
@@ -79,24 +87,28 @@ def _optimizer_facts(recording: RankRecording) -> dict[str, Any]:
     optimizers = recording.facts.get("optimizer", [])
     if not optimizers:
         return {}
-    largest = max(optimizers, key=lambda fact: fact.get("parameters") or 0)
-    facts = {"optimizer.name": str(largest.get("type")).lower(), "optimizer.class": largest.get("type")}
-    return facts | {"optimizer.count": len(optimizers)} | _chosen("optimizer", largest, _OPTIMIZER_FACTS)
+    largest = max(optimizers, key=lambda fact: whole(fact, "parameters") or 0)
+    facts: dict[str, Any] = {"optimizer.count": len(optimizers)}
+    name = text(largest, "type")
+    if name is not None:
+        facts |= {"optimizer.name": name.lower(), "optimizer.class": name}
+    return facts | _chosen("optimizer.", largest, _OPTIMIZER_FACTS)
 
 
 def _model_facts(recording: RankRecording) -> dict[str, Any]:
     """Of the largest model that was called in training."""
-    models = [fact for fact in recording.facts.get("model", []) if fact.get("parameters")]
+    models = [fact for fact in recording.facts.get("model", []) if whole(fact, "parameters")]
     if not models:
         return {}
-    largest = max(models, key=lambda fact: fact["parameters"])
-    facts = _chosen("model", largest, _MODEL_FACTS)
-    facts["model.has"] = list(largest.get("traits") or [])
-    numeric = largest.get("autocast") or next(iter(largest.get("dtypes") or []), None)
+    largest = max(models, key=lambda fact: whole(fact, "parameters") or 0)
+    facts = _chosen("model.", largest, _MODEL_FACTS)
+    traits = texts(largest, "traits")
+    facts["model.has"] = traits
+    numeric = text(largest, "autocast") or next(iter(texts(largest, "dtypes")), None)
     precision = _PRECISIONS.get(str(numeric))
     if precision is not None:
         facts["precision"] = precision
-    domain = _domain(facts["model.has"])
+    domain = _domain(traits)
     return facts if domain is None else facts | {"task.domain": domain}
 
 
@@ -107,7 +119,7 @@ def _domain(traits: list[str]) -> str | None:
     return "vision" if "conv" in traits and "embedding" not in traits else None
 
 
-def _varies(inputs: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+def _varies(inputs: Facts, facts: Mapping[str, Any]) -> bool:
     """Whether inputs differ in shape from step to step; one odd shape is the last, smaller batch."""
     allowed = 1 if facts.get("loader.drop_last") else 2
-    return int(inputs.get("distinct") or 0) > allowed
+    return (whole(inputs, "distinct") or 0) > allowed

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .agent import format as layout
 from .agent.sign_in import FOLDER as PROCESSES
+from .facts import text
 from .recording import RankRecording
 from .store import Manifest
 from .timeline.frames import innermost_user_frame
@@ -23,6 +24,7 @@ _SEEN = {
     layout.OPTIMIZER: "optimizer step",
 }
 MAX_CARDS = 1000
+MAX_CARD_BYTES = 1024 * 1024
 
 
 def why_no_step(run_dir: Path, manifest: Manifest, recording: RankRecording | None) -> str:
@@ -39,7 +41,9 @@ def why_no_step(run_dir: Path, manifest: Manifest, recording: RankRecording | No
             "No step was recorded: the recorder was not loaded, because the command started no Python process, or one "
             "that ignores PYTHONPATH (python -I, -E or -S). Start the training with a plain `python`."
         )
-    fault = next((card["fault"] for card in cards if card.get("fault")), None)
+    fault = next((fault for card in cards if (fault := text(card, "fault"))), None)
+    if recording is not None and recording.fault is not None:
+        fault = recording.fault_line
     if fault is not None:
         return f"No step was recorded: the recorder switched itself off after a fault of its own: {fault}."
     if not any(card.get("torch") for card in cards):
@@ -66,9 +70,12 @@ def _cards(run_dir: Path) -> list[dict[str, Any]]:
     cards: list[dict[str, Any]] = []
     for path in sorted((run_dir / PROCESSES).glob("*.json"))[:MAX_CARDS]:
         try:
-            cards.append(json.loads(path.read_bytes()))
-        except (OSError, ValueError):
+            with path.open("rb") as file:
+                card = json.loads(file.read(MAX_CARD_BYTES))
+        except (OSError, ValueError, RecursionError):
             continue
+        if isinstance(card, dict):
+            cards.append(cast("dict[str, Any]", card))
     return cards
 
 

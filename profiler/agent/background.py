@@ -63,10 +63,12 @@ class Background:
             if moment - flushed >= FLUSH_INTERVAL_S:
                 flushed = moment
                 self._flush()
-            if moment - told >= COST_INTERVAL_S:
+            if moment - told >= min(COST_INTERVAL_S, max(told - self._started, FLUSH_INTERVAL_S)):
                 told = moment
                 self.tell_cost()
                 self._keep_budget(moment)
+        if not self._recorder.failed and self._recorder.folder is self._folder:
+            self._flush()
 
     def _flush(self) -> None:
         self._heed_stop()

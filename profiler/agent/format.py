@@ -44,6 +44,7 @@ CHECKPOINT = 7
 H2D = 8  #: argument: number of bytes
 ZERO_GRAD = 9
 GRADIENTS_READY = 10  #: a moment; argument 1: the backward averages gradients over ranks
+LOADER_END = 11  #: a fetch that found the loader exhausted, or failed
 GARBAGE = 20  #: argument: generation
 STEP = 30  #: argument: data fetches in the step
 PROCESS_CPU = 32  #: a moment at the end of a step; argument: CPU nanoseconds of the process so far

@@ -71,7 +71,7 @@ def describe() -> dict[str, Any]:
         "cores": affinity,
         "threads": torch.get_num_threads(),
         "device_kind": ("rocm" if torch.version.hip else "cuda") if cuda else "cpu",
-        "device_name": torch.cuda.get_device_name() if cuda else None,
+        "device_name": torch.cuda.get_device_name() if cuda and torch.cuda.is_initialized() else None,
         "wall_time_ns": time.time_ns(),
         "perf_counter_ns": time.perf_counter_ns(),
     }

@@ -21,6 +21,7 @@ from .loading import Loading
 from .model_facts import ModelFacts
 from .rank_folder import RankFolder
 from .sign_in import sign_in
+from .tracebacks import unseen
 from .window import TraceWindow
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Recorder:
         parallel: the models under data parallelism.
         wrappers: code of the functions that the hooks put around torch's, for TorchDynamo to skip.
         folder: where this rank writes, once claimed.
+        fetches: batches fetched in the step so far.
+        failed: the agent switched itself off after a fault of its own.
     """
 
     def __init__(self, options: Options) -> None:
@@ -74,15 +77,18 @@ class Recorder:
         self._descriptions: dict[str, int] = {}
         self._told: set[str] = set()
         self._step_start: int | None = None
-        self._fetches = 0
+        self.fetches = 0
         self._updated: set[int] = set()
         self._last_update_ns = 0
+        self.failed = False
 
     # -- admission -------------------------------------------------------------------------------------------
 
     def admits(self) -> bool:
         """Whether the calling thread is the one to record: the slow path, when ``thread`` is not this thread."""
         if self.thread is not None:
+            if self.failed:
+                self.window.abandon()
             return False
         try:
             return self._claim()
@@ -114,17 +120,21 @@ class Recorder:
         if self.thread == _NOBODY:
             return
         self.spans.clear()
-        self.thread, self.folder, self.inside = None, None, False
-        self.steps, self._step_start, self._fetches = 0, None, 0
-        self._updated.clear()
+        spans, wrappers = self.spans, self.wrappers
+        self.__init__(self.options)
+        self.spans, self.wrappers = spans, wrappers
 
     def fail(self, error: BaseException) -> None:
         """Switch the agent off after a fault of its own."""
         self.thread = _NOBODY
-        if self.folder is not None:
-            self.folder.fault(error)
-        else:
-            sign_in(self.options.run_dir, torch=True, fault=error)
+        self.failed = True
+        try:
+            if self.folder is not None:
+                self.folder.fault(error)
+            else:
+                sign_in(self.options.run_dir, torch=True, fault=error)
+        except Exception:
+            return
 
     def switch_off(self) -> None:
         """Record nothing more in this process."""
@@ -159,6 +169,7 @@ class Recorder:
 
     def skip_in_dynamo(self, wrapper: Any) -> None:
         """Remember a wrapper's code for TorchDynamo to leave alone."""
+        unseen(wrapper)
         self.wrappers.append(wrapper.__code__)
 
     def parallel_model(self, model: Any, describe: Callable[[Any], dict[str, Any]]) -> None:
@@ -197,7 +208,6 @@ class Recorder:
     def fetch_begins(self, start_ns: int) -> None:
         """A batch is being asked for: the step before it, if it updated anything, is over."""
         self.loader_starts(start_ns)
-        self._fetches += 1
 
     def update_begins(self, optimizer: int, start_ns: int) -> None:
         """An optimizer steps: if it did so already since the last cut, a step ended at the last update."""
@@ -219,23 +229,33 @@ class Recorder:
     def _cut(self, at_ns: int) -> None:
         start = self._step_start
         assert start is not None
-        self.spans.append((STEP_TRACED if self.traced else STEP, start, at_ns, self._fetches))
+        self.spans.append((STEP_TRACED if self.traced else STEP, start, at_ns, self.fetches))
         self.spans.append((PROCESS_CPU, at_ns, at_ns, time.process_time_ns()))
-        self._step_start, self._fetches = at_ns, 0
+        self._step_start, self.fetches = at_ns, 0
         self._updated.clear()
         self.steps += 1
         try:
-            self.window.at_step(self, self.steps)
+            if self.window.at_step(self, self.steps):
+                self._step_start = now()
         except Exception as error:
             self.fail(error)
         if self.stop_at is not None and self.steps >= self.stop_at and self.is_on:
+            self._stop()
+
+    def _stop(self) -> None:
+        try:
             self.finish("stopped")
             self.switch_off()
-            raise StopTraining(0)
+        except Exception as error:
+            self.fail(error)
+        raise StopTraining(0)
 
     def finish(self, reason: str) -> None:
         """Write down that recording ended in good order."""
-        self.window.close(self)
+        try:
+            self.window.close(self)
+        except Exception as error:
+            self.note(f"the deep window could not be written: {error!r}")
         if self.folder is not None:
             if self._background is not None:
                 self._background.tell_cost()

@@ -20,6 +20,7 @@ _NUMBER = {stage: number for number, stage in enumerate(STAGES)}
 _OF_CODE = {
     layout.DATA_WAIT: Stage.DATA_WAIT,
     layout.LOADER_START: Stage.DATA_WAIT,
+    layout.LOADER_END: Stage.DATA_WAIT,
     layout.FORWARD: Stage.FORWARD,
     layout.BACKWARD: Stage.BACKWARD,
     layout.OPTIMIZER: Stage.OPTIMIZER,

@@ -37,7 +37,10 @@ def _timed(original: Callable[..., Any], recorder: Recorder, autograd: Any) -> C
         recorder.inside = True
         watched = _watch_gradients(args, kwargs, recorder, autograd) if recorder.parallel else None
         start = now()
-        recorder.work_begins(start)
+        try:
+            recorder.work_begins(start)
+        except Exception as error:
+            recorder.fail(error)
         try:
             return original(*args, **kwargs)
         finally:
