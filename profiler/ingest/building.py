@@ -30,7 +30,9 @@ class Interner:
 
 
 def as_id(value: float | str | None) -> int:
-    """An id or size as a column holds it; `ABSENT` for None, for text, and for what no 62-bit integer holds."""
+    """An id or size as a column holds it; `ABSENT` for None, for text, and for what no 62-bit integer
+    holds.
+    """
     if value is None or isinstance(value, str):
         return ABSENT
     return int(value) if -LARGEST_ID < value < LARGEST_ID else ABSENT

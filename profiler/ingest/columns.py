@@ -1,10 +1,11 @@
-"""The columns that every trace reader fills and every analysis reads: the contract between ingest and timeline.
+"""The columns that every trace reader fills and every analysis reads: the contract between ingest and
+timeline.
 
 A `Trace` is one process (rank) of a run. All times are int64 nanoseconds since the trace's own start
-(`TraceInfo.origin_ns` is that start on the clock of the file, so that ranks of one host can be laid side by side).
-Every table is sorted by start, and among equal starts the longer row comes first, so a parent precedes its child.
-Columns hold plain numbers; where a row lacks a value the column holds `ABSENT`, which no valid id or size equals.
-Nothing here parses and nothing here judges.
+(`TraceInfo.origin_ns` is that start on the clock of the file, so that ranks of one host can be laid side by
+side). Every table is sorted by start, and among equal starts the longer row comes first, so a parent
+precedes its child. Columns hold plain numbers; where a row lacks a value the column holds `ABSENT`, which
+no valid id or size equals. Nothing here parses and nothing here judges.
 """
 
 from __future__ import annotations
@@ -67,8 +68,9 @@ class FlowKind(IntEnum):
 class HostSpans:
     """Closed-open intervals on host threads; every column has shape (rows,).
 
-    ``correlation`` links a RUNTIME or DRIVER row to the `DeviceSpans` rows with the same value (one CUDA-graph
-    launch has many). ``external`` is the operator's id. ``sequence`` joins forward operators and backward nodes.
+    ``correlation`` links a RUNTIME or DRIVER row to the `DeviceSpans` rows with the same value (one
+    CUDA-graph launch has many). ``external`` is the operator's id. ``sequence`` joins forward operators and
+    backward nodes.
     """
 
     start_ns: I64
@@ -88,8 +90,9 @@ class HostSpans:
 class DeviceSpans:
     """Closed-open intervals on device streams; every column has shape (rows,).
 
-    ``bytes`` is the size of a copy or memset. ``graph`` is the id of the CUDA graph that a kernel was replayed
-    from. ``waits_on_stream`` and ``waits_on_correlation`` belong to SYNC rows of stream-wait-event kind.
+    ``bytes`` is the size of a copy or memset. ``graph`` is the id of the CUDA graph that a kernel was
+    replayed from. ``waits_on_stream`` and ``waits_on_correlation`` belong to SYNC rows of stream-wait-event
+    kind.
     """
 
     start_ns: I64
@@ -111,7 +114,9 @@ class DeviceSpans:
 
 @dataclass(frozen=True)
 class Flows:
-    """Ends of arrows, in order of time; ``begins`` is true at the tail. Rows with one ``id`` and kind belong together."""
+    """Ends of arrows, in order of time; ``begins`` is true at the tail. Rows with one ``id`` and kind
+    belong together.
+    """
 
     time_ns: I64
     kind: U8
@@ -125,7 +130,9 @@ class Flows:
 
 @dataclass(frozen=True)
 class MemoryEvents:
-    """Allocator events in order of time: change in bytes and totals afterwards, per device (-1 is the host)."""
+    """Allocator events in order of time: change in bytes and totals afterwards, per device (-1 is the
+    host).
+    """
 
     time_ns: I64
     bytes: I64
@@ -159,7 +166,9 @@ class DeviceModel:
 
 @dataclass(frozen=True)
 class Collective:
-    """What the file says about one communication kernel: row of `DeviceSpans`, operation, group, sizes in elements."""
+    """What the file says about one communication kernel: row of `DeviceSpans`, operation, group, sizes in
+    elements.
+    """
 
     row: int
     operation: str | None = None
@@ -191,8 +200,9 @@ class TraceInfo:
 class Trace:
     """One process of a run in columns. ``names[i]`` is the text of name id i; ``threads[i]`` of thread id i.
 
-    ``duration_ns`` is from the start to the end of the last event. ``shapes`` holds the input dimensions and types
-    of the operators that multiply matrices, as JSON text, by row of ``host``; it is empty where none were recorded.
+    ``duration_ns`` is from the start to the end of the last event. ``shapes`` holds the input dimensions
+    and types of the operators that multiply matrices, as JSON text, by row of ``host``; it is empty where
+    none were recorded.
     """
 
     info: TraceInfo

@@ -1,9 +1,9 @@
 """Cuts the JSON text of a Chrome trace into pieces of whole events, so that memory stays bounded.
 
-A piece ``[event, …, event]`` is valid JSON only if it was cut between two events at the top of the list, so the
-decoder itself proves each cut; a failing piece is grown, cleaned of what JSON forbids but profilers write (NaN,
-inf, broken UTF-8), and at last shrunk, so that a truncated file yields every whole event.
-Knows nothing of what an event means.
+A piece ``[event, …, event]`` is valid JSON only if it was cut between two events at the top of the list, so
+the decoder itself proves each cut; a failing piece is grown, cleaned of what JSON forbids but profilers
+write (NaN, inf, broken UTF-8), and at last shrunk, so that a truncated file yields every whole event. Knows
+nothing of what an event means.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class Fallback(Protocol[EventT_co]):
 
 @dataclass
 class EventStream(Generic[EventT]):
-    """Iterates over lists of events; afterwards ``head`` holds the other top-level keys and ``notes`` what was lost.
+    """Iterates over lists of events; afterwards ``head`` holds the other top-level keys and ``notes`` what
+    was lost.
 
     Raises (while iterating):
         InputError: the text holds no list of events.
@@ -161,9 +162,11 @@ class EventStream(Generic[EventT]):
 
 
 class PieceDecoder(Generic[EventT]):
-    """Decodes a JSON list of events; None where the text is no JSON. Events of other shape are counted in ``dropped``.
+    """Decodes a JSON list of events; None where the text is no JSON. Events of other shape are counted in
+    ``dropped``.
 
-    An event that does not fit ``event`` is read as ``fallback``, whose ``event()`` makes it one, or else dropped.
+    An event that does not fit ``event`` is read as ``fallback``, whose ``event()`` makes it one, or else
+    dropped.
     """
 
     def __init__(self, event: type[EventT], fallback: type[Fallback[EventT]]) -> None:
@@ -243,7 +246,9 @@ def _after_comma(buffer: bytearray, end: int) -> int:
 
 
 def _tails(rest: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Offsets in ``events ], "key": …}`` where the list may end, each with the keys behind it; the last first."""
+    """Offsets in ``events ], "key": …}`` where the list may end, each with the keys behind it; the last
+    first.
+    """
     end = len(rest)
     while (end := rest.rfind(b"]", max(0, len(rest) - HEAD_BYTES), end)) >= 0:
         before = rest[max(0, end - 64) : end].rstrip(_SPACE)

@@ -1,7 +1,9 @@
-"""Reads Chrome-trace JSON as written by the PyTorch profiler (Kineto and the older autograd profiler) into columns.
+"""Reads Chrome-trace JSON as written by the PyTorch profiler (Kineto and the older autograd profiler) into
+columns.
 
-All ages of the format: bare lists, upper-case categories, streams named in text, no categories at all, no steps,
-no rank, host only, device only, CUDA and ROCm. The text is decoded piece by piece straight into columns.
+All ages of the format: bare lists, upper-case categories, streams named in text, no categories at all, no
+steps, no rank, host only, device only, CUDA and ROCm. The text is decoded piece by piece straight into
+columns.
 """
 
 from __future__ import annotations
@@ -56,7 +58,9 @@ def read_kineto(path: Path, *, progress: Progress = no_progress) -> Trace:
 
 
 class _Gathered:
-    """Values of all events so far, as lists of arrays (one per piece), so that event objects live only per piece."""
+    """Values of all events so far, as lists of arrays (one per piece), so that event objects live only per
+    piece.
+    """
 
     def __init__(self) -> None:
         self.names = Interner()

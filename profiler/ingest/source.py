@@ -28,7 +28,8 @@ def no_progress(done_bytes: int, total_bytes: int) -> None:
 
 
 class Source:
-    """A file being read: ``read`` gives its uncompressed bytes, ``damage`` says why they ended early, if they did.
+    """A file being read: ``read`` gives its uncompressed bytes, ``damage`` says why they ended early, if
+    they did.
 
     Raises:
         InputError: the file does not exist, is no file, or may not be read.

@@ -1,7 +1,7 @@
 """The exclusive device view: every instant of the devices once, and idle time by cause.
 
-By priority: compute kernel, exposed communication, exposed copy (memcpy and memset), idle. A process that drives
-several devices is seen as one: an instant is idle where none of them works.
+By priority: compute kernel, exposed communication, exposed copy (memcpy and memset), idle. A process that
+drives several devices is seen as one: an instant is idle where none of them works.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Why the device had nothing to do: every idle instant gets one cause from what the host did then.
 
-In order: ``data`` while the training thread waited in its loader; ``sync`` while the host was blocked until the
-device had drained, and from there until it launched again; ``launch`` while the host issued work (operators,
-runtime calls, launch latency) and the device was faster; ``host`` while it did neither. Where the trace has no host
-rows, or none around the instant, the cause is ``unknown``.
+In order: ``data`` while the training thread waited in its loader; ``sync`` while the host was blocked until
+the device had drained, and from there until it launched again; ``launch`` while the host issued work
+(operators, runtime calls, launch latency) and the device was faster; ``host`` while it did neither. Where
+the trace has no host rows, or none around the instant, the cause is ``unknown``.
 """
 
 from __future__ import annotations

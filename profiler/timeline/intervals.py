@@ -1,4 +1,5 @@
-"""Interval algebra on numpy arrays: sets of instants as sorted, disjoint, closed-open intervals of int64 nanoseconds.
+"""Interval algebra on numpy arrays: sets of instants as sorted, disjoint, closed-open intervals of int64
+nanoseconds.
 
 Everything is vectorised and linear in the number of intervals once they are sorted. Knows nothing of traces.
 """
@@ -50,7 +51,9 @@ def one(start_ns: int, end_ns: int) -> Intervals:
 
 
 def union(start_ns: I64, end_ns: I64) -> Intervals:
-    """The instants covered by any of the given intervals, in any order, overlapping or empty. Shapes (n,) and (n,)."""
+    """The instants covered by any of the given intervals, in any order, overlapping or empty. Shapes (n,)
+    and (n,).
+    """
     kept = end_ns > start_ns
     start, end = start_ns[kept], end_ns[kept]
     if not len(start):

@@ -1,4 +1,5 @@
-"""Classes of device kernels by name: what kind of work a kernel does, whether on matrix units, at which precision.
+"""Classes of device kernels by name: what kind of work a kernel does, whether on matrix units, at which
+precision.
 
 Kernel names are all that a trace tells of a kernel; where a name does not say, the class is ``other`` and the
 precision None. The patterns are tried in order, the first that matches wins.
@@ -128,8 +129,9 @@ def precision_of(name: str) -> str | None:
 class KernelTable:
     """Device work by class within windows. Shapes (classes,), aligned with ``kinds``; nanoseconds and counts.
 
-    Times are summed over streams, so they may exceed the wall time. ``matrix_ns`` is the part of matmul, convolution
-    and attention time on matrix units, ``precision_ns`` the same time by precision, as far as names say.
+    Times are summed over streams, so they may exceed the wall time. ``matrix_ns`` is the part of matmul,
+    convolution and attention time on matrix units, ``precision_ns`` the same time by precision, as far as
+    names say.
     """
 
     kinds: tuple[KernelKind, ...]

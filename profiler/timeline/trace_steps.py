@@ -1,7 +1,7 @@
 """The steps of a trace, and the window that its figures are taken over.
 
-Steps are the profiler's own marks (``ProfilerStep#``) on the host. Where the script never called ``profiler.step()``
-they are derived from the optimizer's steps; the window is then the whole trace.
+Steps are the profiler's own marks (``ProfilerStep#``) on the host. Where the script never called
+``profiler.step()`` they are derived from the optimizer's steps; the window is then the whole trace.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _NUMBER = re.compile(r"ProfilerStep#?\s*(\d{1,12})")
 class TraceSteps:
     """Steps on the training thread, in order. Shapes (steps,), nanoseconds.
 
-    ``marked`` says whether the profiler marked them or they were derived from optimizer steps. ``window`` is from
-    the first step's start to the last one's end, or the whole trace. ``thread`` is the training thread's id, None
-    where the trace has no host rows.
+    ``marked`` says whether the profiler marked them or they were derived from optimizer steps. ``window``
+    is from the first step's start to the last one's end, or the whole trace. ``thread`` is the training
+    thread's id, None where the trace has no host rows.
     """
 
     number: I64
@@ -103,8 +103,8 @@ def _from_optimizer(trace: Trace) -> TraceSteps:
 def training_thread(trace: Trace) -> int | None:
     """The host thread that trains, by the share of operator and launch time on it; None without host rows.
 
-    The thread whose number is its process's number wins where it has any operator, since Linux numbers the first
-    thread of a process so.
+    The thread whose number is its process's number wins where it has any operator, since Linux numbers the
+    first thread of a process so.
     """
     rows = trace.host_rows(HostKind.OP, HostKind.RUNTIME, HostKind.ANNOTATION, HostKind.DRIVER)
     if not len(rows):
