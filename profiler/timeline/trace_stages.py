@@ -50,8 +50,11 @@ _FORWARD_GAP_NS = 200_000
 
 
 def stage_sets(trace: Trace, steps: TraceSteps) -> dict[Stage, Intervals]:
-    """Disjoint sets of instants per stage within the window, `Stage.HOST` included; empty without host rows."""
-    if steps.thread is None:
+    """Disjoint sets of instants per stage within the window, `Stage.HOST` included.
+
+    Empty where the trace has no operators, annotations or Python frames: nothing then tells stages apart.
+    """
+    if steps.thread is None or not len(trace.host_rows(HostKind.OP, HostKind.ANNOTATION, HostKind.PYTHON)):
         return {}
     claimed = empty()
     found: dict[Stage, Intervals] = {}
