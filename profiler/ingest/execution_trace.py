@@ -43,5 +43,7 @@ def read_execution_trace(path: Path, *, progress: Progress = no_progress) -> Exe
         nodes=len(file.nodes),
         operators=dict(names),
         collectives=sum(count for name, count in names.items() if name.startswith(_COLLECTIVE_NAMES)),
-        notes=("an execution trace has no device times: import the Kineto trace of the same run for a verdict",),
+        notes=(
+            "an execution trace has no device times: import the Kineto trace of the same run for a verdict",
+        ),
     )

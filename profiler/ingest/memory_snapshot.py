@@ -52,7 +52,11 @@ def _plain(content: bytes, path: Path) -> Any:
     """The pickled value. Lengths are checked first, for a pickle may ask for more memory than there is."""
     try:
         for opcode, argument, _ in pickletools.genops(content):
-            if isinstance(argument, int) and opcode.name in ("PUT", "LONG_BINPUT") and argument > len(content):
+            if (
+                isinstance(argument, int)
+                and opcode.name in ("PUT", "LONG_BINPUT")
+                and argument > len(content)
+            ):
                 raise InputError(f"{path} is a damaged pickle: it numbers more values than it has bytes")
         return _PlainUnpickler(io.BytesIO(content)).load()
     except InputError:
@@ -69,12 +73,16 @@ def _busiest(traces: Any) -> list[dict[str, Any]]:
     """The events of the device with most of them."""
     if not isinstance(traces, list):
         return []
-    events = [[entry for entry in trace if isinstance(entry, dict)] for trace in traces if isinstance(trace, list)]
+    events = [
+        [entry for entry in trace if isinstance(entry, dict)] for trace in traces if isinstance(trace, list)
+    ]
     return max(events, key=len, default=[])
 
 
 def _recording(path: Path, segments: list[dict[str, Any]], events: list[dict[str, Any]]) -> MemoryRecording:
-    changes = [(event, _ALLOCATIONS[event["action"]]) for event in events if event.get("action") in _ALLOCATIONS]
+    changes = [
+        (event, _ALLOCATIONS[event["action"]]) for event in events if event.get("action") in _ALLOCATIONS
+    ]
     sizes = [_size(event.get("size")) for event, _ in changes]
     signed = np.array([size * sign for size, (_, sign) in zip(sizes, changes, strict=True)], dtype=np.int64)
     level = np.cumsum(signed)
@@ -86,13 +94,17 @@ def _recording(path: Path, segments: list[dict[str, Any]], events: list[dict[str
         time_s=times,
         allocated_bytes=level,
         has_clock=has_clock,
-        peak_allocated_bytes=int(level.max()) if len(level) else sum(_size(s.get("allocated_size")) for s in segments),
+        peak_allocated_bytes=int(level.max())
+        if len(level)
+        else sum(_size(s.get("allocated_size")) for s in segments),
         left_at_end_bytes=int(level[-1]) if len(level) else 0,
         largest_allocation_bytes=max(sizes, default=0),
         reserved_bytes=sum(_size(segment.get("total_size")) for segment in segments),
         reserved_in_use_bytes=sum(_size(segment.get("allocated_size")) for segment in segments),
         out_of_memory_events=sum(event.get("action") == "oom" for event in events),
-        notes=() if len(level) else ("no allocation history was recorded: only the state at the end is known",),
+        notes=()
+        if len(level)
+        else ("no allocation history was recorded: only the state at the end is known",),
     )
 
 

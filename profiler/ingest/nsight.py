@@ -72,7 +72,9 @@ def _unpacked(path: Path, target: Path, progress: Progress) -> Path:
     with Source(path, progress=progress) as source, target.open("wb") as file:
         while block := source.read():
             if shutil.disk_usage(target.parent).free < 1 << 28:
-                raise InputError(f"{path} cannot be unpacked: the temporary folder is full, unpack it elsewhere first")
+                raise InputError(
+                    f"{path} cannot be unpacked: the temporary folder is full, unpack it elsewhere first"
+                )
             file.write(block)
     return target
 
@@ -83,7 +85,9 @@ class _Export:
         self._path = path
         self._names = Interner()
         self._threads = Interner()
-        self._tables = {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")}
+        self._tables = {
+            str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")
+        }
         self._strings = dict(self._rows("StringIds", ("id", "value")))
 
     def _rows(self, table: str, columns: tuple[str, ...], *, where: str = "") -> Iterator[tuple[Any, ...]]:
@@ -96,7 +100,9 @@ class _Export:
 
     def trace(self) -> Trace:
         host = _stacked([*self._calls(), *self._ranges()], _HOST_COLUMNS)
-        device = _stacked([*self._kernels(), *self._copies(), *self._memsets(), *self._syncs()], _DEVICE_COLUMNS)
+        device = _stacked(
+            [*self._kernels(), *self._copies(), *self._memsets(), *self._syncs()], _DEVICE_COLUMNS
+        )
         starts = [int(table["start_ns"].min()) for table in (host, device) if len(table["start_ns"])]
         if not starts:
             raise InputError(
@@ -113,7 +119,9 @@ class _Export:
             threads=tuple(Thread(pid, tid) for pid, tid in self._threads.texts()),
             host=host_table,
             device=device_table,
-            flows=building.flows({name: np.zeros(0) for name in ("time_ns", "kind", "begins", "id", "thread")}),
+            flows=building.flows(
+                {name: np.zeros(0) for name in ("time_ns", "kind", "begins", "id", "thread")}
+            ),
             memory=building.memory_events(
                 {name: np.zeros(0) for name in ("time_ns", "bytes", "allocated", "reserved", "device")}
             ),
@@ -132,9 +140,20 @@ class _Export:
         columns = ("start", "end", "nameId", "globalTid", "correlationId")
         for start, end, name, thread, correlation in self._rows("CUPTI_ACTIVITY_KIND_RUNTIME", columns):
             if _is_span(start, end):
-                kind = HostKind.DRIVER if str(self._strings.get(name, "")).startswith("cu") else HostKind.RUNTIME
+                kind = (
+                    HostKind.DRIVER if str(self._strings.get(name, "")).startswith("cu") else HostKind.RUNTIME
+                )
                 kind = HostKind.RUNTIME if str(self._strings.get(name, "")).startswith("cuda") else kind
-                yield (start, end, self._name(name), kind, self._thread(thread), as_id(correlation), ABSENT, ABSENT)
+                yield (
+                    start,
+                    end,
+                    self._name(name),
+                    kind,
+                    self._thread(thread),
+                    as_id(correlation),
+                    ABSENT,
+                    ABSENT,
+                )
 
     def _ranges(self) -> Iterator[tuple[Any, ...]]:
         columns = ("start", "end", "text", "textId", "globalTid", "eventType")
@@ -146,18 +165,38 @@ class _Export:
 
     def _kernels(self) -> Iterator[tuple[Any, ...]]:
         columns = ("start", "end", "demangledName", "deviceId", "streamId", "correlationId", "graphNodeId")
-        for start, end, name, device, stream, correlation, graph in self._rows("CUPTI_ACTIVITY_KIND_KERNEL", columns):
+        for start, end, name, device, stream, correlation, graph in self._rows(
+            "CUPTI_ACTIVITY_KIND_KERNEL", columns
+        ):
             if _is_span(start, end):
-                yield _device_row(start, end, self._name(name), DeviceKind.KERNEL, device, stream, correlation, graph=graph)
+                yield _device_row(
+                    start, end, self._name(name), DeviceKind.KERNEL, device, stream, correlation, graph=graph
+                )
         columns = ("start", "end", "deviceId", "streamId", "correlationId", "graphId")
-        for start, end, device, stream, correlation, graph in self._rows("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", columns):
+        for start, end, device, stream, correlation, graph in self._rows(
+            "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", columns
+        ):
             if _is_span(start, end):
                 name = self._names.id("CUDA graph")
-                yield _device_row(start, end, name, DeviceKind.KERNEL, device, stream, correlation, graph=graph)
+                yield _device_row(
+                    start, end, name, DeviceKind.KERNEL, device, stream, correlation, graph=graph
+                )
 
     def _copies(self) -> Iterator[tuple[Any, ...]]:
-        columns = ("start", "end", "copyKind", "srcKind", "dstKind", "deviceId", "streamId", "correlationId", "bytes")
-        for start, end, kind, origin, target, *place, size in self._rows("CUPTI_ACTIVITY_KIND_MEMCPY", columns):
+        columns = (
+            "start",
+            "end",
+            "copyKind",
+            "srcKind",
+            "dstKind",
+            "deviceId",
+            "streamId",
+            "correlationId",
+            "bytes",
+        )
+        for start, end, kind, origin, target, *place, size in self._rows(
+            "CUPTI_ACTIVITY_KIND_MEMCPY", columns
+        ):
             if _is_span(start, end):
                 ends = f"({_MEMORY_NAMES.get(origin, 'unknown')} -> {_MEMORY_NAMES.get(target, 'unknown')})"
                 name = self._names.id(f"Memcpy {_COPY_NAMES.get(kind, 'other')} {ends}")
@@ -167,7 +206,9 @@ class _Export:
         columns = ("start", "end", "deviceId", "streamId", "correlationId", "bytes")
         for start, end, *place, size in self._rows("CUPTI_ACTIVITY_KIND_MEMSET", columns):
             if _is_span(start, end):
-                yield _device_row(start, end, self._names.id("Memset (Device)"), DeviceKind.MEMSET, *place, size=size)
+                yield _device_row(
+                    start, end, self._names.id("Memset (Device)"), DeviceKind.MEMSET, *place, size=size
+                )
 
     def _syncs(self) -> Iterator[tuple[Any, ...]]:
         columns = ("start", "end", "deviceId", "streamId", "correlationId")
@@ -177,7 +218,11 @@ class _Export:
 
     def _info(self, origin_ns: int) -> TraceInfo:
         models = [
-            DeviceModel(as_id(number), str(name), total_memory_bytes=memory if isinstance(memory, int) and memory > 0 else None)
+            DeviceModel(
+                as_id(number),
+                str(name),
+                total_memory_bytes=memory if isinstance(memory, int) and memory > 0 else None,
+            )
             for number, name, memory in self._rows("TARGET_INFO_GPU", ("id", "name", "totalMemory"))
         ]
         return TraceInfo(
@@ -201,7 +246,9 @@ def _device_row(
     size: Any = None,
     graph: Any = None,
 ) -> tuple[Any, ...]:
-    ids = [as_id(value if isinstance(value, int) else None) for value in (stream, correlation, None, size, graph)]
+    ids = [
+        as_id(value if isinstance(value, int) else None) for value in (stream, correlation, None, size, graph)
+    ]
     small = device if isinstance(device, int) and 0 <= device < 1 << 31 else ABSENT
     return (start, end, name, kind, small, *ids, ABSENT, ABSENT)
 

@@ -56,14 +56,20 @@ def open_timeline(path: Path, *, progress: Progress = no_progress) -> Trace:
     recording = open_trace(path, progress=progress)
     if isinstance(recording, Trace):
         return recording
-    raise InputError(f"{path} is of format {recording.format}, a timeline (Kineto or Nsight Systems) was expected")
+    raise InputError(
+        f"{path} is of format {recording.format}, a timeline (Kineto or Nsight Systems) was expected"
+    )
 
 
 def _head(path: Path) -> bytes:
     with Source(path) as source:
         head = source.read(HEAD_BYTES)
         if not head:
-            raise InputError(f"{path} is empty: nothing was recorded" if source.damage is None else f"{path}: {source.damage}")
+            raise InputError(
+                f"{path} is empty: nothing was recorded"
+                if source.damage is None
+                else f"{path}: {source.damage}"
+            )
     return head
 
 
@@ -90,7 +96,11 @@ def _json_reader(path: Path, text: bytes) -> Reader:
         raise InputError(
             f"{path} is rocprofiler-sdk JSON; no timeline that trainrx reads: record with torch.profiler, or convert it to a Chrome trace"
         )
-    if b'"schema"' in text and b'"nodes"' in text or re.search(rb'"schema"\s*:\s*"[\d.]+(-chakra[\d.]*)?"', text):
+    if (
+        b'"schema"' in text
+        and b'"nodes"' in text
+        or re.search(rb'"schema"\s*:\s*"[\d.]+(-chakra[\d.]*)?"', text)
+    ):
         return read_execution_trace
     return read_kineto
 

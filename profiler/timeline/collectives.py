@@ -20,7 +20,8 @@ from .intervals import I64
 from .kernels import KINDS, KernelKind
 
 _OPERATION = re.compile(
-    r"all_?reduce|reduce_?scatter|all_?gather|all_?to_?all|send_?recv|broadcast|reduce|gather|scatter|generic", re.IGNORECASE
+    r"all_?reduce|reduce_?scatter|all_?gather|all_?to_?all|send_?recv|broadcast|reduce|gather|scatter|generic",
+    re.IGNORECASE,
 )
 FEW_MICROSECONDS_NS = 5_000
 """Ranks that arrive within this of each other arrive together; a launch alone takes as long."""
@@ -71,7 +72,9 @@ def collective_times(trace: Trace, kinds: npt.NDArray[np.int64]) -> CollectiveTi
     groups = {one.row: one.group for one in trace.collectives}
     names = [_key(trace.names[trace.device.name[row]], groups.get(int(row))) for row in rows]
     return CollectiveTimes(
-        tuple(names), trace.device.start_ns[rows] + trace.info.origin_ns, trace.device.end_ns[rows] + trace.info.origin_ns
+        tuple(names),
+        trace.device.start_ns[rows] + trace.info.origin_ns,
+        trace.device.end_ns[rows] + trace.info.origin_ns,
     )
 
 
@@ -108,7 +111,9 @@ def match(by_rank: Mapping[int, CollectiveTimes]) -> MatchedCollectives | None:
     )
 
 
-def _aligned(columns: Sequence[CollectiveTimes]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], int]:
+def _aligned(
+    columns: Sequence[CollectiveTimes],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], int]:
     """Starts and ends, shapes (ranks, matched), relative to the first start, and how many found no partner."""
     origin = min((int(column.start_ns.min()) for column in columns if len(column.start_ns)), default=0)
     common = set(columns[0].operation).intersection(*(column.operation for column in columns[1:]))
@@ -118,10 +123,18 @@ def _aligned(columns: Sequence[CollectiveTimes]) -> tuple[npt.NDArray[np.float64
     for operation in sorted(common):
         count = min(len(place[operation]) for place in places)
         picked = [place[operation][-count:] for place in places]
-        starts.append(np.array([c.start_ns[p] - origin for c, p in zip(columns, picked, strict=True)], dtype=np.float64))
-        ends.append(np.array([c.end_ns[p] - origin for c, p in zip(columns, picked, strict=True)], dtype=np.float64))
+        starts.append(
+            np.array([c.start_ns[p] - origin for c, p in zip(columns, picked, strict=True)], dtype=np.float64)
+        )
+        ends.append(
+            np.array([c.end_ns[p] - origin for c, p in zip(columns, picked, strict=True)], dtype=np.float64)
+        )
     if not starts:
-        return np.zeros((len(columns), 0)), np.zeros((len(columns), 0)), sum(len(c.operation) for c in columns)
+        return (
+            np.zeros((len(columns), 0)),
+            np.zeros((len(columns), 0)),
+            sum(len(c.operation) for c in columns),
+        )
     matched = np.concatenate(starts, axis=1)
     return matched, np.concatenate(ends, axis=1), sum(len(c.operation) for c in columns) - matched.size
 

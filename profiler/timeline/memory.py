@@ -38,7 +38,12 @@ def memory_curve(events: MemoryEvents) -> MemoryCurve | None:
     relative = bool((totals == ABSENT).any())
     level = np.cumsum(events.bytes[rows]) if relative else totals
     reserved = events.reserved[rows]
-    return curve_of(events.time_ns[rows] / 1e9, level, None if (reserved == ABSENT).all() else int(reserved.max()), relative)
+    return curve_of(
+        events.time_ns[rows] / 1e9,
+        level,
+        None if (reserved == ABSENT).all() else int(reserved.max()),
+        relative,
+    )
 
 
 def curve_of(
@@ -54,4 +59,6 @@ def highest_of_each_stretch(level: I64, stretches: int) -> npt.NDArray[np.intp]:
     if len(level) <= stretches:
         return np.arange(len(level))
     edges = np.linspace(0, len(level), stretches + 1).astype(np.intp)
-    return np.array([low + int(level[low:high].argmax()) for low, high in zip(edges[:-1], edges[1:], strict=True)])
+    return np.array(
+        [low + int(level[low:high].argmax()) for low, high in zip(edges[:-1], edges[1:], strict=True)]
+    )

@@ -31,14 +31,17 @@ PRIORITY = (
 """The stage that claims an instant first comes first; forward is claimed last, for its marks are the widest."""
 
 _ANNOTATED = {
-    Stage.CHECKPOINT: re.compile(r"## ?(save_?)?checkpoint|torch/serialization\.py\(\d+\): save$", re.IGNORECASE),
+    Stage.CHECKPOINT: re.compile(
+        r"## ?(save_?)?checkpoint|torch/serialization\.py\(\d+\): save$", re.IGNORECASE
+    ),
     Stage.EVALUATION: re.compile(r"## ?(eval|validat)", re.IGNORECASE),
     Stage.COMMUNICATION: re.compile(r"(nccl|gloo|mpi|c10d):|c10d::|record_param_comms$|## .*[wW]ait\(\) ##"),
     Stage.OPTIMIZER: re.compile(r"Optimizer\.(step|zero_grad)#|## ?(optimizer|zero_grad)", re.IGNORECASE),
     Stage.H2D: re.compile(r"## ?copy_batch_to_gpu|## ?h2d", re.IGNORECASE),
     Stage.BACKWARD: re.compile(r"## ?backward ##|torch/_tensor\.py\(\d+\): backward$", re.IGNORECASE),
     Stage.FORWARD: re.compile(
-        r"## ?forward ##|DistributedDataParallel\.forward|nn\.Module: |FullyShardedDataParallel\.forward", re.IGNORECASE
+        r"## ?forward ##|DistributedDataParallel\.forward|nn\.Module: |FullyShardedDataParallel\.forward",
+        re.IGNORECASE,
     ),
 }
 _BACKWARD_NODE = "autograd::engine::evaluate_function"
