@@ -10,7 +10,7 @@ import sys
 import typer
 
 from ..profiler.errors import TrainrxError
-from .commands import ui
+from .commands import import_, ui
 
 app = typer.Typer(
     name="trainrx",
@@ -20,6 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+import_.register(app)
 ui.register(app)
 
 
