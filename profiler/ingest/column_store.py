@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 import pyarrow as pa
-from pyarrow import feather, types
+from pyarrow import ipc
 
 from ..errors import InputError
 from .columns import Collective, DeviceSpans, Flows, HostSpans, MemoryEvents, Thread, Trace, TraceInfo
@@ -68,15 +68,34 @@ def read_columns(folder: Path) -> Trace:
 
 
 def _write_table(table: Any, path: Path) -> None:
-    columns = {field.name: getattr(table, field.name) for field in dataclasses.fields(table)}
-    feather.write_feather(pa.table(columns), str(path), compression="lz4")
+    names = [field.name for field in dataclasses.fields(table)]
+    batch = pa.Table.from_arrays([_array(getattr(table, name)) for name in names], names=names)
+    options = ipc.IpcWriteOptions(compression="lz4")
+    with ipc.new_file(str(path), batch.schema, options=options) as writer:
+        writer.write_table(batch)
 
 
 def _read_table(kind: type[TableT], path: Path) -> TableT:
-    table = feather.read_table(str(path), memory_map=False)
-    return kind(**{field.name: _column(table.column(field.name)) for field in dataclasses.fields(kind)})
+    table = ipc.open_file(path.read_bytes()).read_all()
+    return kind(
+        **{field.name: _column(field.name, table.column(field.name)) for field in dataclasses.fields(kind)}
+    )
 
 
-def _column(column: Any) -> np.ndarray[Any, Any]:
-    dtype = np.bool_ if types.is_boolean(column.type) else column.type.to_pandas_dtype()
-    return np.ascontiguousarray(column.to_numpy(), dtype=dtype)
+def _array(column: np.ndarray[Any, Any]) -> Any:
+    """An Arrow array over a column's own memory: `pyarrow.array` would import pandas first. Masks become 0 and 1."""
+    plain = np.ascontiguousarray(column.view(np.uint8) if column.dtype == np.bool_ else column)
+    return pa.Array.from_buffers(_TYPES[plain.dtype.name], len(plain), [None, pa.py_buffer(plain)])
+
+
+def _column(name: str, column: Any) -> np.ndarray[Any, Any]:
+    values = (
+        np.concatenate([np.asarray(chunk) for chunk in column.chunks])
+        if column.num_chunks
+        else np.zeros(0, str(column.type))
+    )
+    return values.astype(np.bool_) if name in _MASKS else values
+
+
+_TYPES = {"int64": pa.int64(), "int32": pa.int32(), "uint8": pa.uint8()}
+_MASKS = frozenset({"begins"})
