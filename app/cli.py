@@ -10,7 +10,7 @@ import sys
 import typer
 
 from ..profiler.errors import TrainrxError
-from .commands import import_, ui
+from .commands import export, import_, ui
 
 app = typer.Typer(
     name="trainrx",
@@ -21,6 +21,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 import_.register(app)
+export.register(app)
 ui.register(app)
 
 
