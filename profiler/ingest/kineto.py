@@ -247,7 +247,7 @@ class _Gathered:
         device_table, device_order = building.device_spans(device)
         ends = [int(table.end_ns.max()) for table in (host_table, device_table) if len(table)]
         return Trace(
-            info=trace_info(path, head, origin_ns=_base_ns(head) + origin_us * 1000, notes=notes),
+            info=trace_info(path, head, origin_ns=_base_ns(head) + _whole_ns(origin_us), notes=notes),
             names=self.names.texts(),
             threads=threads,
             host=host_table,
@@ -300,15 +300,22 @@ def _stamps(events: list[Event]) -> npt.NDArray[np.float64]:
     return np.array([event.ts for event in events], dtype=np.float64)
 
 
-def _origin_us(*tables: dict[str, npt.NDArray[Any]]) -> int:
-    return int(np.floor(min(float(table["start_ns"].min()) for table in tables if len(table["start_ns"]))))
+def _origin_us(*tables: dict[str, npt.NDArray[Any]]) -> float:
+    """The first start, so that the trace begins at 0."""
+    return min(float(table["start_ns"].min()) for table in tables if len(table["start_ns"]))
 
 
-def _to_ns(stamp_us: npt.NDArray[Any], origin_us: int) -> npt.NDArray[np.int64]:
+def _whole_ns(stamp_us: float) -> int:
+    """Microseconds as nanoseconds, without losing to the float what its fraction still holds."""
+    whole = int(stamp_us // 1)
+    return whole * 1000 + round((stamp_us - whole) * 1000)
+
+
+def _to_ns(stamp_us: npt.NDArray[Any], origin_us: float) -> npt.NDArray[np.int64]:
     return np.rint((stamp_us - origin_us) * 1000).astype(np.int64)
 
 
-def _place(table: dict[str, npt.NDArray[Any]], origin_us: int) -> None:
+def _place(table: dict[str, npt.NDArray[Any]], origin_us: float) -> None:
     table["start_ns"] = _to_ns(table["start_ns"], origin_us)
     table["end_ns"] = table["start_ns"] + table["end_ns"].astype(np.int64)
 
