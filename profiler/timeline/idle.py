@@ -28,7 +28,8 @@ def idle_causes(trace: Trace, idle: Intervals) -> dict[IdleCause, Intervals]:
     """The idle instants by cause: disjoint sets whose union is ``idle``."""
     if not len(trace.host):
         return _labelled(unknown=idle)
-    known = idle & one(int(trace.host.start_ns[0]), int(trace.host.end_ns.max()) + 1)
+    latency = _launch_latency(trace, idle)
+    known = idle & (one(int(trace.host.start_ns[0]), int(trace.host.end_ns.max())) | latency)
     data = known & loader_wait(trace)
     rest = known - data
     syncs = sync_calls(trace)
@@ -36,7 +37,7 @@ def idle_causes(trace: Trace, idle: Intervals) -> dict[IdleCause, Intervals]:
         union(trace.host.start_ns[syncs], trace.host.end_ns[syncs]) | _after_sync(trace, idle, syncs)
     )
     rest = rest - sync
-    launch = rest & (_issuing(trace) | _launch_latency(trace, idle))
+    launch = rest & (_issuing(trace) | latency)
     return _labelled(data=data, sync=sync, launch=launch, host=rest - launch, unknown=idle - known)
 
 

@@ -83,7 +83,7 @@ _COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern i
 _COLLECTIVE = _COMPILED[0][1]
 
 _MATRIX_UNITS = re.compile(
-    r"s\d{4,5}(gemm|cudnn|fprop|dgrad|wgrad)|h\d{4,5}|s1688|i\d{4,5}|hmma|imma|tensorop|wgmma|nvjet|xmma_(?!.*_simt)"
+    r"[shid]\d{3,5}(gemm|cudnn|fprop|dgrad|wgrad)|h\d{4,5}|s1688|i\d{4,5}|hmma|imma|tensorop|wgmma|nvjet|xmma_(?!.*_simt)"
     r"|_MI\d+x\d+x|mfma|flash|fmha|tensor_?core|gmma",
     re.IGNORECASE,
 )
