@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..observation import Observation
 from ..report import Fact, Finding, HostLine, Where
 from ..vocabulary import Kind, Stage
-from .thresholds import confidence, severity
+from .thresholds import STEP_LEVELS, confidence
 
 
 def stage_finding(
@@ -41,7 +41,7 @@ def timed_finding(
 ) -> Finding | None:
     """A finding that rests on some seconds of every step; None below the kind's threshold."""
     share = seconds / observation.step_s if observation.step_s > 0 else 0.0
-    grade = severity(kind, share)
+    grade = STEP_LEVELS[kind].severity(share)
     if grade is None:
         return None
     return Finding(
