@@ -130,7 +130,9 @@ class _Finder:
 
     def _recorded_streams(self) -> dict[int, int]:
         trace, work = self._trace, self._work
-        numbers = {int(trace.device.stream[row]): int(s) for row, s in zip(work.row, work.stream, strict=True)}
+        numbers = {
+            int(trace.device.stream[row]): int(s) for row, s in zip(work.row, work.stream, strict=True)
+        }
         rows = trace.device_rows(DeviceKind.SYNC)
         found = {int(trace.device.correlation[r]): numbers.get(int(trace.device.stream[r])) for r in rows}
         return {correlation: stream for correlation, stream in found.items() if stream is not None}

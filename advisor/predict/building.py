@@ -28,16 +28,20 @@ WAKE_NS = 1_000
 
 @dataclass(frozen=True)
 class Pieces:
-    """Nodes and edges of one rank, not yet in order; ``tails`` are the nodes that completion waits for."""
+    """Nodes and edges of one rank, not yet in order.
+
+    ``work_start`` are the nodes where device work starts, the node behind each is where it ends; ``window_start_ns``
+    is node 0 on the trace's clock.
+    """
 
     time_ns: I64
     edges: Edges
     lanes: tuple[Lane, ...]
     host_end: int
     steps: int
+    window_start_ns: int
     work: DeviceWork
     work_start: I64
-    work_end: I64
     notes: tuple[str, ...]
 
 
@@ -67,9 +71,7 @@ def build_pieces(trace: Trace) -> Pieces:
     nodes = host_nodes(FIRST_FREE_NODE, window, _needed(launches, calls, handed), threads)
     work_start = FIRST_FREE_NODE + nodes.count + 2 * np.arange(len(work), dtype=np.int64)
     launch_nodes = nodes.at_each(launches.thread, launches.time_ns)
-    device, notes = _device_edges(
-        trace, window, work, streams, calls, launch_nodes, launches, work_start
-    )
+    device, notes = _device_edges(trace, window, work, streams, calls, launch_nodes, launches, work_start)
     groups = [
         host_edges(trace, nodes, calls, handed),
         _handover_edges(nodes, handed),
@@ -85,9 +87,9 @@ def build_pieces(trace: Trace) -> Pieces:
         lanes=tuple(_lanes(work, work_start)),
         host_end=_host_end(nodes, window),
         steps=window.steps,
+        window_start_ns=window.start_ns,
         work=work,
         work_start=work_start,
-        work_end=work_start + 1,
         notes=notes,
     )
 
@@ -135,7 +137,9 @@ def _completion_edges(nodes: HostNodes, work: DeviceWork, work_start: I64) -> Ed
     tails = [nodes.offset(thread) + len(times) - 1 for thread, times in nodes.times.items()]
     for stream in np.unique(work.stream):
         rows = np.flatnonzero(work.stream == stream)
-        tails += sorted({int(work_start[rows[-1]]) + 1, int(work_start[rows[work.end_ns[rows].argmax()]]) + 1})
+        tails += sorted(
+            {int(work_start[rows[-1]]) + 1, int(work_start[rows[work.end_ns[rows].argmax()]]) + 1}
+        )
     source = np.array(tails, dtype=np.int64)
     return edges(source, np.full(len(source), COMPLETION_NODE))
 
@@ -177,8 +181,12 @@ def _device_edges(
     launches: Launches,
     work_start: I64,
 ) -> tuple[list[Edges], tuple[str, ...]]:
-    staged = np.isin(work.call, calls.row[calls.wait_call[work.call[calls.wait_work] == calls.row[calls.wait_call]]])
-    known = Starts(work, launches, typical(work), staged & work.linked, *stream_waits(trace, window, work, streams))
+    staged = np.isin(
+        work.call, calls.row[calls.wait_call[work.call[calls.wait_work] == calls.row[calls.wait_call]]]
+    )
+    known = Starts(
+        work, launches, typical(work), staged & work.linked, *stream_waits(trace, window, work, streams)
+    )
     late = np.flatnonzero(known.delay_ns > known.jitter_ns)
     starts = known.with_late_waits(late_waits(work, late, known.explained_ns))
     groups = [

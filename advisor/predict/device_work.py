@@ -28,6 +28,9 @@ FALLBACK_LATENCY_NS = 5_000
 FALLBACK_DISPATCH_NS = 1_000
 """Used where a trace has no launch into an idle device, or no work that was ready; both are at the low end of
 what the recorded traces show (5 to 9 and 1 to 2 microseconds)."""
+MOST_LATENCY_NS = 30_000
+MOST_DISPATCH_NS = 5_000
+"""What takes longer waited for something else: the slowest devices seen take 18 and 3.5 microseconds."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +84,7 @@ def device_work(trace: Trace, window: Window) -> DeviceWork:
     )
 
 
-def _launch_times(
-    trace: Trace, row: npt.NDArray[np.intp], call: I64, stream: I64, window: Window
-) -> I64:
+def _launch_times(trace: Trace, row: npt.NDArray[np.intp], call: I64, stream: I64, window: Window) -> I64:
     linked = call != ABSENT
     if not linked.any():
         return trace.device.start_ns[row]
@@ -139,10 +140,15 @@ def typical(work: DeviceWork) -> Typical:
     follows = work.previous != ABSENT
     free_ns = np.where(follows, work.end_ns[work.previous], 0) if len(work) else work.end_ns
     latency = (work.start_ns - work.launch_ns)[work.linked & (free_ns <= work.launch_ns)]
-    latency_ns = int(np.percentile(latency, 5)) if len(latency) else FALLBACK_LATENCY_NS
+    latency_ns = _low_end(latency, 5, FALLBACK_LATENCY_NS, MOST_LATENCY_NS)
     ready = follows & work.linked & (work.launch_ns + latency_ns < free_ns) & (work.start_ns >= free_ns)
     gap = (work.start_ns - free_ns)[ready]
-    return Typical(latency_ns, int(np.median(gap)) if len(gap) else FALLBACK_DISPATCH_NS)
+    return Typical(latency_ns, _low_end(gap, 50, FALLBACK_DISPATCH_NS, MOST_DISPATCH_NS))
+
+
+def _low_end(delays: I64, percentile: float, fallback_ns: int, most_ns: int) -> int:
+    delays = delays[delays <= most_ns]
+    return int(np.percentile(delays, percentile)) if len(delays) else fallback_ns
 
 
 class Streams:
@@ -201,9 +207,7 @@ def _recorded_waits(trace: Trace, work: DeviceWork, streams: Streams) -> list[tu
     return pairs
 
 
-def _called_waits(
-    trace: Trace, window: Window, work: DeviceWork, streams: Streams
-) -> list[tuple[int, int]]:
+def _called_waits(trace: Trace, window: Window, work: DeviceWork, streams: Streams) -> list[tuple[int, int]]:
     matches = np.array([_WAIT_EVENT.match(name) is not None for name in trace.names], dtype=np.bool_)
     calls = trace.host_rows(HostKind.RUNTIME, HostKind.DRIVER)
     calls = calls[trace.names_where(matches, trace.host.name[calls])]

@@ -174,6 +174,22 @@ def joined(groups: list[Edges]) -> Edges:
     )
 
 
+def without(found: Edges, dropped: Mask) -> Edges:
+    """The edges that are not ``dropped``. Shape (edges,)."""
+    return _picked(found, np.flatnonzero(~dropped))
+
+
+def _picked(found: Edges, rows: npt.NDArray[np.intp]) -> Edges:
+    return Edges(
+        source=found.source[rows],
+        target=found.target[rows],
+        reason=found.reason[rows],
+        blocked_ns=found.blocked_ns[rows],
+        blocked_reason=found.blocked_reason[rows],
+        parts=_renumbered(found.parts, rows, len(found.source)),
+    )
+
+
 def assemble(
     time_ns: I64,
     found: Edges,
@@ -196,17 +212,17 @@ def assemble(
         notes = (*notes, f"{left_out} dependencies ran against the clock and were left out")
     rows = np.flatnonzero(kept)
     rows = rows[np.argsort(place[found.target[rows]], kind="stable")]
-    target = found.target[rows]
+    sorted_edges = _picked(found, rows)
     return Graph(
         time_ns=time_ns,
         order=np.argsort(place),
-        first=np.searchsorted(place[target], np.arange(len(time_ns) + 1)),
-        source=found.source[rows],
-        target=target,
-        reason=found.reason[rows],
-        blocked_ns=found.blocked_ns[rows],
-        blocked_reason=found.blocked_reason[rows],
-        parts=_renumbered(found.parts, rows, len(kept)),
+        first=np.searchsorted(place[sorted_edges.target], np.arange(len(time_ns) + 1)),
+        source=sorted_edges.source,
+        target=sorted_edges.target,
+        reason=sorted_edges.reason,
+        blocked_ns=sorted_edges.blocked_ns,
+        blocked_reason=sorted_edges.blocked_reason,
+        parts=sorted_edges.parts,
         lanes=lanes,
         host_end=host_end,
         completion=completion,
@@ -231,7 +247,7 @@ def _places(time_ns: I64, found: Edges) -> I64:
     return place
 
 
-def _renumbered(parts: Parts, rows: I64, count: int) -> Parts:
+def _renumbered(parts: Parts, rows: npt.NDArray[np.intp], count: int) -> Parts:
     number = np.full(count, -1, dtype=np.int64)
     number[rows] = np.arange(len(rows))
     edge = number[parts.edge]

@@ -53,7 +53,9 @@ def _into(thread: int, instants: Mapping[int, I64]) -> I64:
             continue
         last = np.searchsorted(times, until, side="left") - 1
         fell = times[np.maximum(last, 0)]
-        resumed = np.where(last + 1 < len(times), times[np.minimum(last + 1, len(times) - 1)], np.iinfo(np.int64).max)
+        resumed = np.where(
+            last + 1 < len(times), times[np.minimum(last + 1, len(times) - 1)], np.iinfo(np.int64).max
+        )
         gives = (last >= 0) & (fell > since) & (resumed - fell >= SILENCE_NS) & (fell > given)
         giver, given = np.where(gives, other, giver), np.where(gives, fell, given)
     found = giver >= 0

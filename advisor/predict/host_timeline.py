@@ -77,7 +77,9 @@ class HostNodes:
         return np.concatenate([self.times[t] for t in sorted(self.times)] or [np.zeros(0, dtype=np.int64)])
 
 
-def host_nodes(first: int, window: Window, needed: list[tuple[I64, I64]], threads: Mapping[int, I64]) -> HostNodes:
+def host_nodes(
+    first: int, window: Window, needed: list[tuple[I64, I64]], threads: Mapping[int, I64]
+) -> HostNodes:
     """The nodes for the ``needed`` instants, each a thread and a time, and the outermost of every thread."""
     thread = np.concatenate([pair[0] for pair in needed])
     time = np.concatenate([pair[1] for pair in needed])
@@ -120,9 +122,7 @@ def _chain(trace: Trace, nodes: HostNodes, calls: BlockingCalls, handed: Handove
     return Edges(chain.source, chain.target, chain.reason, waiting_ns, reason, chain.parts)
 
 
-def _parts(
-    trace: Trace, thread: int, blocked: Intervals, start: I64, end: I64
-) -> list[tuple[Cause, I64]]:
+def _parts(trace: Trace, thread: int, blocked: Intervals, start: I64, end: I64) -> list[tuple[Cause, I64]]:
     data = _of(trace, thread, HostKind.ANNOTATION, HostKind.OP, prefix=LOADER_PREFIX) - blocked
     taken = blocked | data
     launch = _of(trace, thread, HostKind.RUNTIME, HostKind.DRIVER) - taken

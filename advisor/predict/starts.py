@@ -148,7 +148,9 @@ class Starts:
         alone = np.flatnonzero(~self.work.linked & ~self.follows)
         behind = np.flatnonzero(~self.work.linked & self.follows & (self.delay_ns > self.kept_ns))
         source = np.concatenate([np.zeros(len(alone), np.int64), work_start[self.work.previous[behind]] + 1])
-        gap = np.concatenate([self.work.start_ns[alone] - window_start_ns, np.maximum(self.gap_ns[behind], 0)])
+        gap = np.concatenate(
+            [self.work.start_ns[alone] - window_start_ns, np.maximum(self.gap_ns[behind], 0)]
+        )
         return edges(source, work_start[np.concatenate([alone, behind])], (Cause.UNKNOWN, gap))
 
     def notes(self) -> tuple[str, ...]:

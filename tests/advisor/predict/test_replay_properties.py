@@ -23,7 +23,9 @@ def programs(draw, simulation, streams=(7, 20)):
     kind = st.sampled_from(KINDS)
     one = st.one_of(
         st.builds(do, st.just("op"), host, device, kind, st.sampled_from(streams)),
-        st.builds(do, st.just("op"), host, device, st.just("copy"), st.sampled_from(streams), blocks=st.just(True)),
+        st.builds(
+            do, st.just("op"), host, device, st.just("copy"), st.sampled_from(streams), blocks=st.just(True)
+        ),
         st.builds(do, st.just("host"), host),
         st.builds(do, st.just("load"), st.integers(1, 2000)),
         st.just(do("sync")),
@@ -50,7 +52,9 @@ def test_scaled_kernels_are_predicted_as_the_machine_runs_them(simulation, data,
     # GIVEN a run on one stream, whose every dependency the trace tells
     program = data.draw(programs(simulation, streams=(7,)))
     graph = build_graph(simulation.run(program).trace())
-    predicted_s = Replayer(graph).predict(kernels_scaled(KernelKind(kind), factor)).predicted_step_s * graph.steps
+    predicted_s = (
+        Replayer(graph).predict(kernels_scaled(KernelKind(kind), factor)).predicted_step_s * graph.steps
+    )
     truth = simulation.run(simulation.scaled(program, kind, factor))
     # THEN the prediction is the truth, but for microseconds per call that blocks
     blocking = sum(one.what == "sync" or one.blocks for one in program) + 1
