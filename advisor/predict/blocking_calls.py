@@ -1,7 +1,7 @@
 """Host calls that block until the device has caught up, and what each of them waited for.
 
-A blocking call costs little by itself; what makes it long is the work that it waits for. A call that cannot be
-shown to have waited keeps its measured length.
+A blocking call costs little by itself; what makes it long is the work that it waits for. A call that cannot
+be shown to have waited keeps its measured length.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from .graph import I64, WaitReason
 from .window import Window
 
 OWN_COST_NS = 5_000
-"""What a call that blocks costs at most by itself: synchronise calls that find an idle device return within it."""
+"""What a call that blocks costs at most by itself: synchronise calls that find an idle device return within
+it."""
 WAKE_LIMIT_NS = 50_000
-"""A call that returns later than this behind the end of some work did not wait for that work (or the thread was not
-woken for other reasons, which the replay does not explain)."""
+"""A call that returns later than this behind the end of some work did not wait for that work (or the thread
+was not woken for other reasons, which the replay does not explain)."""
 LONG_LAUNCH_NS = 100_000
 """A launch of 5 to 10 microseconds that takes longer than this was held up."""
 FULL_QUEUE = 512
-"""Work on its way when a long launch was begun, above which the queue was full; CUDA holds about 1,000 launches."""
+"""Work on its way when a long launch was begun, above which the queue was full; CUDA holds about 1,000
+launches."""
 
 _WHOLE_DEVICE = re.compile(r"(cuda|hip)DeviceSynchronize|cuCtxSynchronize")
 _EVENT = re.compile(r"(cuda|hip|cu)EventSynchronize")
@@ -35,10 +37,12 @@ _FREE = re.compile(r"(cuda|hip)(Free|Malloc|HostAlloc|FreeHost|HostFree|HostMall
 
 @dataclass(frozen=True)
 class BlockingCalls:
-    """Calls that may wait, in order of start, none inside another on its thread; shapes (calls,), nanoseconds.
+    """Calls that may wait, in order of start, none inside another on its thread; shapes (calls,),
+    nanoseconds.
 
-    ``own_ns`` is what the call costs by itself. ``wait_call`` and ``wait_work`` (waits,) say which call waits for
-    which `DeviceWork`; ``wait_begin`` whether for its start rather than its end. ``reason`` is a `WaitReason`.
+    ``own_ns`` is what the call costs by itself. ``wait_call`` and ``wait_work`` (waits,) say which call waits
+    for which `DeviceWork`; ``wait_begin`` whether for its start rather than its end. ``reason`` is a
+    `WaitReason`.
     """
 
     row: I64

@@ -1,8 +1,9 @@
 """Builds the dependency graph of a trace: host threads, launches, streams, and every wait between them.
 
-Weights are measured durations and the least delays that the trace itself shows. A start that is later than these
-allow keeps its delay only while that is the size of ordinary jitter; a larger delay stays out of the graph, so
-that the unchanged replay comes out short and tells how much of the trace the graph does not explain.
+Weights are measured durations and the least delays that the trace itself shows. A start that is later than
+these allow keeps its delay only while that is the size of ordinary jitter; a larger delay stays out of the
+graph, so that the unchanged replay comes out short and tells how much of the trace the graph does not
+explain.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from ...profiler.ingest.columns import Trace
 from .blocking_calls import WAKE_LIMIT_NS, BlockingCalls, blocking_calls
 from .device_work import DeviceWork, Streams, device_work, late_waits, stream_waits, typical
-from .graph import I64, Cause, Edges, Graph, Lane, assemble, edges, joined
+from .graph import I64, Cause, Edges, Graph, Lane, Mask, assemble, edges, joined
 from .handover import Handovers, handovers
 from .host_timeline import HostNodes, host_edges, host_nodes, instants
 from .starts import Launches, Starts, launches_of
@@ -30,8 +31,8 @@ WAKE_NS = 1_000
 class Pieces:
     """Nodes and edges of one rank, not yet in order.
 
-    ``work_start`` are the nodes where device work starts, the node behind each is where it ends; ``window_start_ns``
-    is node 0 on the trace's clock.
+    ``work_start`` are the nodes where device work starts, the node behind each is where it ends;
+    ``window_start_ns`` is node 0 on the trace's clock.
     """
 
     time_ns: I64
@@ -70,12 +71,17 @@ def build_pieces(trace: Trace) -> Pieces:
     launches = launches_of(trace, work)
     nodes = host_nodes(FIRST_FREE_NODE, window, _needed(launches, calls, handed), threads)
     work_start = FIRST_FREE_NODE + nodes.count + 2 * np.arange(len(work), dtype=np.int64)
+    awaited, waiting = stream_waits(trace, window, work, streams)
+    known = Starts(
+        work, launches, typical(work), staged=_staged(work, calls), awaited=awaited, waiting=waiting
+    )
+    late = np.flatnonzero(known.delay_ns > known.jitter_ns)
+    starts = known.with_late_waits(late_waits(work, late, known.explained_ns))
     launch_nodes = nodes.at_each(launches.thread, launches.time_ns)
-    device, notes = _device_edges(trace, window, work, streams, calls, launch_nodes, launches, work_start)
     groups = [
         host_edges(trace, nodes, calls, handed),
         _handover_edges(nodes, handed),
-        *device,
+        *_device_edges(starts, work, work_start, launch_nodes=launch_nodes, window=window),
         _wait_edges(nodes, calls, work, work_start),
         _start_edges(nodes),
         _completion_edges(nodes, work, work_start),
@@ -90,7 +96,7 @@ def build_pieces(trace: Trace) -> Pieces:
         window_start_ns=window.start_ns,
         work=work,
         work_start=work_start,
-        notes=notes,
+        notes=starts.notes(),
     )
 
 
@@ -160,7 +166,7 @@ def _wait_edges(nodes: HostNodes, calls: BlockingCalls, work: DeviceWork, work_s
     np.maximum.at(latest, call, moment)
     last = moment == latest[call]
     kept = np.where(last, np.minimum(gap, WAKE_LIMIT_NS), np.minimum(gap, WAKE_NS))
-    # A call that waits for its own copy to begin goes on until the memory is free again: that time is the copy's.
+    # A call that waits for its own copy to begin goes on until the memory is free: that is the copy's time.
     staging = calls.wait_begin
     return edges(
         work_start[awaited] + np.where(staging, 0, 1),
@@ -172,28 +178,18 @@ def _wait_edges(nodes: HostNodes, calls: BlockingCalls, work: DeviceWork, work_s
 
 
 def _device_edges(
-    trace: Trace,
-    window: Window,
-    work: DeviceWork,
-    streams: Streams,
-    calls: BlockingCalls,
-    launch_nodes: I64,
-    launches: Launches,
-    work_start: I64,
-) -> tuple[list[Edges], tuple[str, ...]]:
-    staged = np.isin(
-        work.call, calls.row[calls.wait_call[work.call[calls.wait_work] == calls.row[calls.wait_call]]]
-    )
-    known = Starts(
-        work, launches, typical(work), staged & work.linked, *stream_waits(trace, window, work, streams)
-    )
-    late = np.flatnonzero(known.delay_ns > known.jitter_ns)
-    starts = known.with_late_waits(late_waits(work, late, known.explained_ns))
-    groups = [
+    starts: Starts, work: DeviceWork, work_start: I64, *, launch_nodes: I64, window: Window
+) -> list[Edges]:
+    return [
         edges(work_start, work_start + 1, (work.cause, work.end_ns - work.start_ns)),
         *starts.stream_edges(work_start),
         starts.launch_edges(work_start, launch_nodes),
         *starts.wait_edges(work_start),
         starts.unlinked_edges(work_start, window.start_ns),
     ]
-    return groups, starts.notes()
+
+
+def _staged(work: DeviceWork, calls: BlockingCalls) -> Mask:
+    """Which work is a copy whose own call waits for it."""
+    own = work.call[calls.wait_work] == calls.row[calls.wait_call]
+    return work.linked & np.isin(work.call, calls.row[calls.wait_call[own]])

@@ -1,7 +1,7 @@
 """The device work of a window: kernels, copies and memsets with the host calls that launched them.
 
-Finds what a piece of work follows: the work before it on its stream, its launching call, and work of other streams
-that it waits for. Builds no graph.
+Finds what a piece of work follows: the work before it on its stream, its launching call, and work of other
+streams that it waits for. Builds no graph.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from .window import Window
 
 _WAIT_EVENT = re.compile(r"(cuda|hip|cu)StreamWaitEvent")
 NEAR_NS = 20_000
-"""Work that starts within this behind the end of work on another stream, and late for all else, waited for it."""
+"""Work that starts within this behind the end of work on another stream, and late for all else, waited for
+it."""
 AHEAD = 64
 """How many ends behind a late start are looked at."""
 LAST_SHARE = 10
@@ -37,10 +38,11 @@ MOST_DISPATCH_NS = 5_000
 class DeviceWork:
     """Device work in order of start. All shapes (rows,), times in nanoseconds on the trace's clock.
 
-    ``row`` is the row of the trace's device table; ``stream`` numbers the (device, stream) pairs from 0; ``previous``
-    is the place here of the work before it on its stream. ``call`` is the host row that launched it. Both are
-    `ABSENT` where there is none. ``launch_ns`` is when its launch was begun; where the trace does not link it, when
-    the last linked work before it on its stream was launched, and before the window where there is none.
+    ``row`` is the row of the trace's device table; ``stream`` numbers the (device, stream) pairs from 0;
+    ``previous`` is the place here of the work before it on its stream. ``call`` is the host row that launched
+    it. Both are `ABSENT` where there is none. ``launch_ns`` is when its launch was begun; where the trace
+    does not link it, when the last linked work before it on its stream was launched, and before the window
+    where there is none.
     """
 
     row: I64
@@ -176,9 +178,10 @@ class Streams:
 def stream_waits(trace: Trace, window: Window, work: DeviceWork, streams: Streams) -> tuple[I64, I64]:
     """Pairs of work, awaited and waiting, on different streams of a device. Shapes (pairs,) and (pairs,).
 
-    From ``cuda_sync`` rows where the trace has them, else from the calls: the first work that a thread launches
-    behind a wait for an event waits for what the other streams had been given by then. The call names neither
-    event nor streams, so what had not ended when the waiting work began is known not to have been awaited.
+    From ``cuda_sync`` rows where the trace has them, else from the calls: the first work that a thread
+    launches behind a wait for an event waits for what the other streams had been given by then. The call
+    names neither event nor streams, so what had not ended when the waiting work began is known not to have
+    been awaited.
     """
     if streams.count < 2:
         none = np.zeros(0, dtype=np.int64)
@@ -251,9 +254,9 @@ class LateWaits:
 def late_waits(work: DeviceWork, late: npt.NDArray[np.intp], explained_ns: I64) -> LateWaits:
     """For ``late`` work, which started later than ``explained_ns`` for all that is known, what it waited for.
 
-    Events recorded and awaited inside a CUDA graph or before the trace began leave no call; that a start follows
-    within `NEAR_NS` on an end on another stream is what is left of them. Else a kernel of another stream that ran all
-    the while and was in its last tenth had left no room before.
+    Events recorded and awaited inside a CUDA graph or before the trace began leave no call; that a start
+    follows within `NEAR_NS` on an end on another stream is what is left of them. Else a kernel of another
+    stream that ran all the while and was in its last tenth had left no room before.
     """
     by_end = np.argsort(work.end_ns, kind="stable")
     ends = work.end_ns[by_end]

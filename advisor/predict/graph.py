@@ -24,7 +24,7 @@ TIE_ROUNDS = 64
 
 
 class Cause(IntEnum):
-    """What a part of an edge's weight is spent on; device work follows as ``DEVICE_WORK + place in KINDS``."""
+    """What a part of a weight is spent on; device work follows as ``DEVICE_WORK + place in KINDS``."""
 
     HOST = 0
     """the host outside operators and runtime calls: Python, waiting for another thread to take over"""
@@ -92,12 +92,12 @@ class Lane:
 class Graph:
     """A window of a trace as a graph without cycles; node 0 is the window's start.
 
-    ``time_ns`` (nodes,) are the measured instants since the window's start. ``source`` and ``target`` (edges,) are
-    sorted by the target's place in ``order``, the topological order of nodes; the edges into ``order[i]`` are
-    ``first[i]:first[i + 1]``. ``reason`` (edges,) is the `WaitReason` of edges from the device to a blocking call,
-    and ``blocked_ns`` (edges,) on such a call's own edge the time by which its measured length exceeds its own
-    cost, with that call's reason in ``blocked_reason``. ``host_end`` is the end of the last step on the training
-    thread, ``completion`` the end of everything begun in the window.
+    ``time_ns`` (nodes,) are the measured instants since the window's start. ``source`` and ``target``
+    (edges,) are sorted by the target's place in ``order``, the topological order of nodes; the edges into
+    ``order[i]`` are ``first[i]:first[i + 1]``. ``reason`` (edges,) is the `WaitReason` of edges from the
+    device to a blocking call, and ``blocked_ns`` (edges,) on such a call's own edge the time by which its
+    measured length exceeds its own cost, with that call's reason in ``blocked_reason``. ``host_end`` is the
+    end of the last step on the training thread, ``completion`` the end of everything begun in the window.
     """
 
     time_ns: I64
@@ -126,7 +126,7 @@ class Graph:
         return int(self.time_ns[self.host_end])
 
     def weights(self, factors: F64 | None = None) -> F64:
-        """Weights of all edges in nanoseconds, each cause times its factor. Shapes (edges,) and (`CAUSES`,)."""
+        """Weights of all edges in nanoseconds, shape (edges,), each cause times its factor (`CAUSES`,)."""
         ns = self.parts.ns if factors is None else self.parts.ns * factors[self.parts.cause]
         return np.bincount(self.parts.edge, weights=ns, minlength=len(self.source)).astype(np.float64)
 
@@ -144,7 +144,7 @@ class Edges:
 
 
 def edges(source: I64, target: I64, *parts: tuple[int | I64, I64], reason: int | I64 = 0) -> Edges:
-    """Edges whose weights are the sum of parts, each a cause (one, or one per edge) and nanoseconds per edge."""
+    """Edges whose weights are sums of parts, each a cause (or one per edge) and nanoseconds per edge."""
     count = len(source)
     own = np.arange(count, dtype=np.int64)
     kept = [(own[ns != 0], _each(cause, count)[ns != 0], ns[ns != 0]) for cause, ns in parts]
@@ -202,8 +202,9 @@ def assemble(
 ) -> Graph:
     """Put nodes and edges in topological order.
 
-    The measured times are that order, since nothing waits for what came later; instants with the same stamp are
-    put in the order of the edges between them. An edge against the order (a clock that jumped) is left out.
+    The measured times are that order, since nothing waits for what came later; instants with the same stamp
+    are put in the order of the edges between them. An edge against the order (a clock that jumped) is left
+    out.
     """
     place = _places(time_ns, found)
     kept = place[found.target] > place[found.source]

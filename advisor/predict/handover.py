@@ -1,7 +1,8 @@
-"""Where one host thread waits for another: the training thread for the autograd engine's, and the other way round.
+"""Where one host thread waits for another: the training thread for the autograd engine's, and the other way
+round.
 
-A trace does not record such waits, but leaves their pattern: a thread does nothing while another one is busy, and
-goes on when that one falls silent. Both silences must be long enough that chance does not make them.
+A trace does not record such waits, but leaves their pattern: a thread does nothing while another one is busy,
+and goes on when that one falls silent. Both silences must be long enough that chance does not make them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ SILENCE_NS = 20_000
 
 @dataclass(frozen=True)
 class Handovers:
-    """Thread ``from_thread`` fell silent at ``from_ns``; ``to_thread``, silent since ``since_ns``, went on at ``to_ns``.
+    """Thread ``from_thread`` fell silent at ``from_ns``; ``to_thread``, silent since ``since_ns``, went on at
+    ``to_ns``.
 
     Shapes (handovers,), nanoseconds.
     """
@@ -34,8 +36,8 @@ class Handovers:
 def handovers(instants: Mapping[int, I64]) -> Handovers:
     """Find the handovers; ``instants`` are the sorted begins and ends of events of each thread.
 
-    A silence of one thread ends by a handover if another thread fell silent within it, without having taken up
-    again before; where several did, the last one handed over.
+    A silence of one thread ends by a handover if another thread fell silent within it, without having taken
+    up again before; where several did, the last one handed over.
     """
     rows = [_into(thread, instants) for thread in sorted(instants)]
     table = np.concatenate([*rows, np.zeros((0, 5), dtype=np.int64)])

@@ -1,7 +1,7 @@
 """The host threads of a window as chains of instants, with what the thread did between them by cause.
 
-Only instants that something else depends on become nodes; the time between two of them is summed by cause, each
-moment once: blocking call, else loader, else runtime call, else operator, else host.
+Only instants that something else depends on become nodes; the time between two of them is summed by cause,
+each moment once: blocking call, else loader, else runtime call, else operator, else host.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...profiler.ingest.columns import HostKind, Trace
 from ...profiler.timeline.idle import LOADER_PREFIX
 from ...profiler.timeline.intervals import Intervals, covered_within, union
 from .blocking_calls import BlockingCalls
-from .graph import I64, Cause, Edges, edges
+from .graph import I64, Cause, Edges, edges, joined
 from .handover import Handovers
 from .window import Window
 
@@ -46,7 +46,9 @@ def _of_thread(trace: Trace, rows: npt.NDArray[np.intp], window: Window, thread:
 
 @dataclass(frozen=True)
 class HostNodes:
-    """Nodes of the host threads, numbered from ``first``: ``times[thread]`` are its instants in order, sorted."""
+    """Nodes of the host threads, numbered from ``first``: ``times[thread]`` are its instants in order,
+    sorted.
+    """
 
     first: int
     times: Mapping[int, I64]
@@ -91,9 +93,9 @@ def host_nodes(
 
 
 def host_edges(trace: Trace, nodes: HostNodes, calls: BlockingCalls, handed: Handovers) -> Edges:
-    """The chains of all threads in order of thread; what a thread spent waiting for another one weighs nothing."""
-    from .graph import joined
-
+    """The chains of all threads in order of thread; what a thread spent waiting for another one weighs
+    nothing.
+    """
     return joined([_chain(trace, nodes, calls, handed, thread) for thread in nodes.times])
 
 

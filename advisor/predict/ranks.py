@@ -1,7 +1,8 @@
 """Several ranks as one graph, joined where they meet: in collectives.
 
-A collective ends on every rank once the last rank has arrived and the data has moved. So its measured length on an
-early rank, which is mostly waiting, becomes a dependency on the last rank, and only the time on the wire stays.
+A collective ends on every rank once the last rank has arrived and the data has moved. So its measured length
+on an early rank, which is mostly waiting, becomes a dependency on the last rank, and only the time on the
+wire stays.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ FIRST_FREE_NODE = 3
 class Meetings:
     """Collectives that all ranks took part in. Shapes (meetings, ranks).
 
-    ``place`` is each rank's piece of `DeviceWork`; times are on the file's clock less each rank's offset, so that matched
-    collectives end together.
+    ``place`` is each rank's piece of `DeviceWork`; times are on the file's clock less each rank's offset, so
+    that matched collectives end together.
     """
 
     place: I64
@@ -49,7 +50,9 @@ def build_ranks_graph(traces: Sequence[Trace]) -> Graph:
     first = FIRST_FREE_NODE + np.cumsum([0, *(len(one.time_ns) for one in pieces)])
     begins = np.stack([p.work_start[met.place[:, r]] + first[r] for r, p in enumerate(pieces)], axis=1)
     arrival = met.arrival_ns() - _zero(traces, pieces, met)
-    time_ns = np.concatenate([np.zeros(3, np.int64), *(p.time_ns + s for p, s in zip(pieces, shift, strict=True))])
+    time_ns = np.concatenate(
+        [np.zeros(3, np.int64), *(p.time_ns + s for p, s in zip(pieces, shift, strict=True))]
+    )
     meeting_node = len(time_ns) + np.arange(len(arrival), dtype=np.int64)
     time_ns = np.concatenate([time_ns, arrival])
     ends = [int(first[r]) + 1 for r in range(len(pieces))]
@@ -74,7 +77,7 @@ def build_ranks_graph(traces: Sequence[Trace]) -> Graph:
 
 
 def meetings(traces: Sequence[Trace], pieces: Sequence[Pieces]) -> Meetings:
-    """Match the collectives of the ranks: the last n of each operation and group, of those in every window."""
+    """Match the collectives of the ranks: of those in the windows, the last n of each kind on every rank."""
     found = [_collectives(trace, one) for trace, one in zip(traces, pieces, strict=True)]
     common = sorted(set(found[0]).intersection(*found[1:]))
     rows: list[I64] = []
@@ -119,7 +122,9 @@ def _shifts(traces: Sequence[Trace], pieces: Sequence[Pieces], met: Meetings) ->
 
 
 def _moved(pieces: Pieces, by: int, met: I64) -> Edges:
-    """The edges of a rank with its nodes renumbered, without the own lengths of the collectives that it met in."""
+    """The edges of a rank with its nodes renumbered, without the own lengths of the collectives that it met
+    in.
+    """
     own = pieces.edges
     moved = replace(own, source=own.source + by, target=own.target + by)
     return without(moved, np.isin(moved.source, met) & (moved.target == moved.source + 1))

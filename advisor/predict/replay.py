@@ -1,7 +1,7 @@
 """Replays a graph: every instant as early as what it waits for allows.
 
-The longest path from the window's start to each node, one pass in topological order. Changes nothing and knows no
-causes.
+The longest path from the window's start to each node, one pass in topological order. Changes nothing and
+knows no causes.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .graph import F64, I64, Graph
 def replay(graph: Graph, weights: F64) -> F64:
     """Earliest times of all nodes in nanoseconds since the window's start.
 
-    ``weights`` (edges,) are the edges' weights; minus infinity takes an edge out. A node without any edge lies at
-    the window's start. Returns shape (nodes,).
+    ``weights`` (edges,) are the edges' weights; minus infinity takes an edge out. A node without any edge
+    lies at the window's start. Returns shape (nodes,).
     """
     times = [0.0] * len(graph.time_ns)
     source, weight = graph.source.tolist(), weights.tolist()
@@ -26,8 +26,7 @@ def replay(graph: Graph, weights: F64) -> F64:
         best = 0.0
         for edge in range(begin, end):
             reached = times[source[edge]] + weight[edge]
-            if reached > best:
-                best = reached
+            best = max(best, reached)
         times[node] = best
         begin = end
     return np.array(times, dtype=np.float64)

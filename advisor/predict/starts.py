@@ -1,7 +1,7 @@
 """When device work could start for all that it follows, and how much later it did: the edges into its start.
 
-Delays are the least that the trace shows. What a start is later than they allow is kept only up to the size of
-ordinary jitter, with the dependency that came last; the rest is left out of the graph.
+Delays are the least that the trace shows. What a start is later than they allow is kept only up to the size
+of ordinary jitter, with the dependency that came last; the rest is left out of the graph.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from .device_work import DeviceWork, LateWaits, Typical
 from .graph import I64, Cause, Edges, Mask, edges
 
 LONG_CALL_NS = 50_000
-"""Work launched by a call longer than this starts once the call is done; a shorter one overlaps its own launch."""
+"""Work launched by a call longer than this starts once the call is done; a shorter one overlaps its own
+launch."""
 STREAM, LAUNCH, WAIT, ROOM = range(4)
 """What a start can hang on: work before it on its stream, its launch, work awaited, room on the device."""
 JITTER_NS = np.array([10_000, 20_000, 20_000, 0], dtype=np.int64)
@@ -28,9 +29,11 @@ ANY_DELAY = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class Launches:
-    """Where on the host each piece of work with a known launch hangs. Shapes (linked,): place, thread, instant.
+    """Where on the host each piece of work with a known launch hangs. Shapes (linked,): place, thread,
+    instant.
 
-    ``returned`` is true where that instant is the end of the call, which had returned before the work started.
+    ``returned`` is true where that instant is the end of the call, which had returned before the work
+    started.
     """
 
     place: npt.NDArray[np.intp]
@@ -52,8 +55,8 @@ def launches_of(trace: Trace, work: DeviceWork) -> Launches:
 class Starts:
     """The starts of all work of a window.
 
-    ``staged`` marks copies whose call blocks while memory is moved to a pinned buffer: all their delay is the copy's.
-    ``awaited`` and ``waiting`` are pairs of work of which the second waits for the first.
+    ``staged`` marks copies whose call blocks while memory is moved to a pinned buffer: all their delay is the
+    copy's. ``awaited`` and ``waiting`` are pairs of work of which the second waits for the first.
     """
 
     def __init__(
@@ -61,6 +64,7 @@ class Starts:
         work: DeviceWork,
         launches: Launches,
         least: Typical,
+        *,
         staged: Mask,
         awaited: I64,
         waiting: I64,
@@ -95,7 +99,15 @@ class Starts:
         """The same with waits that no call tells of."""
         awaited = np.concatenate([self.awaited, found.awaited[~found.within]])
         waiting = np.concatenate([self.waiting, found.waiting[~found.within]])
-        return Starts(self.work, self.launches, self.least, self.staged, awaited, waiting, found)
+        return Starts(
+            self.work,
+            self.launches,
+            self.least,
+            staged=self.staged,
+            awaited=awaited,
+            waiting=waiting,
+            room=found,
+        )
 
     def _wait_ns(self) -> I64:
         end, start = self.work.end_ns[self.awaited], self.work.start_ns[self.waiting]

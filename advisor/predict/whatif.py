@@ -1,8 +1,9 @@
 """What-ifs: a change of a run put to its graph, and what the step would then take.
 
-A change scales times by cause, lets host calls return without waiting, or puts work beside everything else. The
-predicted step is the measured one less what the replay loses by the change, and never less than the bound: the
-measured step without all of the time that the change touches on the path that the step's length hangs on.
+A change scales times by cause, lets host calls return without waiting, or puts work beside everything else.
+The predicted step is the measured one less what the replay loses by the change, and never less than the
+bound: the measured step without all of the time that the change touches on the path that the step's length
+hangs on.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from .replay import critical_edges, replay
 class Change:
     """A change in words of the graph.
 
-    ``factors`` multiplies times by cause; what is not named stays. ``no_waits`` are the reasons for which host
-    calls no longer wait. ``beside`` are causes whose work leaves its place in its stream and runs beside all else, one
-    after the other by stream; the window ends no earlier than it.
+    ``factors`` multiplies times by cause; what is not named stays. ``no_waits`` are the reasons for which
+    host calls no longer wait. ``beside`` are causes whose work leaves its place in its stream and runs beside
+    all else, one after the other by stream; the window ends no earlier than it.
     """
 
     name: str
@@ -95,8 +96,9 @@ _MOVED = (KernelKind.COMMUNICATION, KernelKind.COPY)
 class PredictedStep:
     """A predicted step beside the measured one, in seconds per step.
 
-    ``bound_step_s`` is the step without all exposed time of what the change touches. ``unexplained_share`` is the part
-    of the measured step that the unchanged replay did not reproduce; a prediction is worth less the larger it is.
+    ``bound_step_s`` is the step without all exposed time of what the change touches. ``unexplained_share`` is
+    the part of the measured step that the unchanged replay did not reproduce; a prediction is worth less the
+    larger it is.
     """
 
     change: str
@@ -127,7 +129,7 @@ class Replayer:
 
     @property
     def host_unexplained_share(self) -> float:
-        """The same for the window on the training thread, from the first step's start to the last one's end."""
+        """The same for the training thread, from the first step's start to the last one's end."""
         measured = self.graph.measured_host_ns
         return 1 - float(self._times[self.graph.host_end]) / measured if measured else 0.0
 
@@ -167,9 +169,9 @@ class Replayer:
     def exposed_ns(self, change: Change) -> float:
         """How much of the window hangs on what a change touches.
 
-        Waits that the change drops are first put on the host thread as its own time, so that the path goes on to what
-        stays; all touched time on the longest path is then exposed. That path still exists after the change, so no
-        replay of the changed graph is shorter than it.
+        Waits that the change drops are first put on the host thread as its own time, so that the path goes on
+        to what stays; all touched time on the longest path is then exposed. That path still exists after the
+        change, so no replay of the changed graph is shorter than it.
         """
         graph = self.graph
         blocked = np.isin(graph.blocked_reason, [int(reason) for reason in change.no_waits])

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
-
 from trainrx.profiler.ingest import building
 from trainrx.profiler.ingest.columns import (
     ABSENT,
@@ -29,8 +28,8 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Do:
-    """One instruction: ``host``, ``load``, ``op``, ``sync``, ``wait`` (its stream waits for stream ``of``), ``step``,
-    ``backward`` (the other thread takes over) or ``resume`` (it hands back).
+    """One instruction: ``host``, ``load``, ``op``, ``sync``, ``wait`` (its stream waits for stream ``of``),
+    ``step``, ``backward`` (the other thread takes over) or ``resume`` (it hands back).
     """
 
     what: str
@@ -131,9 +130,9 @@ class Machine:
             threads=(Thread(1, 1), Thread(1, 2)),
             host=host,
             device=device,
-            flows=building.flows({k: none for k in ("time_ns", "kind", "begins", "id", "thread")}),
+            flows=building.flows(dict.fromkeys(("time_ns", "kind", "begins", "id", "thread"), none)),
             memory=building.memory_events(
-                {k: none for k in ("time_ns", "bytes", "allocated", "reserved", "device")}
+                dict.fromkeys(("time_ns", "bytes", "allocated", "reserved", "device"), none)
             ),
             duration_ns=self.done_ns,
         )
@@ -143,7 +142,7 @@ def _columns(rows: list[tuple[int, ...]], *rest: str) -> dict[str, np.ndarray]:
     table = np.array(rows, dtype=np.int64).reshape(-1, 6)
     absent = np.full(len(table), ABSENT, dtype=np.int64)
     given = ("start_ns", "end_ns", "name", "kind", *rest[:2])
-    return {name: table[:, i] for i, name in enumerate(given)} | {name: absent for name in rest[2:]}
+    return {name: table[:, i] for i, name in enumerate(given)} | dict.fromkeys(rest[2:], absent)
 
 
 class Simulation:

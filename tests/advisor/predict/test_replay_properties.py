@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from trainrx.advisor.predict.building import build_graph
 from trainrx.advisor.predict.graph import CAUSES
 from trainrx.advisor.predict.replay import critical_edges, replay
@@ -70,7 +71,7 @@ def test_no_whatif_beats_its_bound(simulation, data):
         step = replayer.predict(change)
         assert 0 <= step.bound_step_s <= step.predicted_step_s + 1e-12
         assert step.bound_step_s <= step.measured_step_s + 1e-12
-        # The bound is no clamp: the changed replay itself is no shorter than the path without what was touched.
+        # The bound is no clamp: the changed replay itself is no shorter than the untouched path.
         floor_ns = measured_ns * (1 - replayer.unexplained_share) - replayer.exposed_ns(change)
         assert replayer._completion_ns(change) >= floor_ns - 1e-3 * measured_ns - 1
 
@@ -84,7 +85,7 @@ def test_longer_times_never_make_the_replay_shorter(simulation, data, cause):
         factors = np.ones(CAUSES)
         factors[cause] = factor
         ends.append(replay(graph, graph.weights(factors)))
-    for before, after in zip(ends, ends[1:], strict=False):
+    for before, after in pairwise(ends):
         assert (before <= after + 1e-6).all()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from trainrx.advisor.predict.building import build_graph
 from trainrx.advisor.predict.whatif import (
     Replayer,
