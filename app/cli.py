@@ -10,7 +10,7 @@ import sys
 import typer
 
 from ..profiler.errors import TrainrxError
-from .commands import ui
+from .commands import export, import_, ui
 
 app = typer.Typer(
     name="trainrx",
@@ -20,6 +20,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+import_.register(app)
+export.register(app)
 ui.register(app)
 
 

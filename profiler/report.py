@@ -137,6 +137,63 @@ class KernelClass(Part):
     share: float = Field(description="share of all kernel time, 0 to 1")
 
 
+class DeviceStep(Part):
+    """The device view of one step."""
+
+    number: int
+    seconds: float
+    device: DeviceShares
+    rank: int = 0
+
+
+class LaunchQueueInfo(Part):
+    """How far the host ran ahead of the device: delay from launch to start, and mean queued kernels."""
+
+    delay_median_us: float
+    delay_p90_us: float
+    mean_depth: float
+    linked: int = Field(description="device rows whose launch is known")
+
+
+class MatrixUse(Part):
+    """Matmul, convolution and attention time on tensor or matrix cores, and by precision, as far as names tell."""
+
+    matrix_unit_share: float | None = None
+    precision_shares: dict[str, float] = {}
+
+
+class MemoryCurveInfo(Part):
+    """Device memory over time; peaks are exact, points are thinned. ``relative`` curves start at an unknown level."""
+
+    peak_allocated_bytes: int
+    peak_reserved_bytes: int | None = None
+    relative: bool = False
+    source: str = ""
+    time_s: list[float] = []
+    allocated_bytes: list[int] = []
+
+
+class CollectiveSkew(Part):
+    """Collectives matched across ranks: wire time against waiting for the last rank; seconds over the window."""
+
+    matched: int
+    unmatched: int
+    skew_mean_s: float
+    skew_max_s: float
+    late_rank: int | None = None
+
+
+class RankWait(Part):
+    """What one rank did in the matched collectives; shares are of its window."""
+
+    waiting_s: float
+    waiting_share: float
+    wire_s: float
+    wire_share: float
+    times_last: int
+    delay_caused_s: float
+
+
 class RankInfo(Part):
     """One training process of the run."""
 
@@ -147,6 +204,9 @@ class RankInfo(Part):
     stages: list[StageShare] = []
     device: DeviceShares | None = None
     note: str | None = None
+    source: str | None = None
+    window_s: float | None = None
+    collectives: RankWait | None = None
 
 
 class RecorderCost(Part):
@@ -218,6 +278,11 @@ class Report(Part):
     device: DeviceShares | None = None
     device_reason: str | None = None
     kernel_classes: list[KernelClass] = []
+    device_steps: list[DeviceStep] = []
+    launch_queue: LaunchQueueInfo | None = None
+    matrix_use: MatrixUse | None = None
+    memory: MemoryCurveInfo | None = None
+    collectives: CollectiveSkew | None = None
     findings: list[Finding] = []
     prescriptions: list[Prescription] = []
     ranks: list[RankInfo] = []
@@ -239,7 +304,8 @@ def parse_report(text: str | bytes, *, source: str) -> Report:
         version = _Version.model_validate_json(text).schema_version
         if version > SCHEMA_VERSION:
             raise InputError(
-                f"{source} has schema {version}, this trainrx reads up to {SCHEMA_VERSION}: upgrade trainrx to open it"
+                f"{source} has schema {version}, this trainrx reads up to {SCHEMA_VERSION}: "
+                "upgrade trainrx to open it"
             )
         return Report.model_validate_json(text)
     except ValidationError as error:

@@ -17,16 +17,16 @@ class Interner:
     """Numbers for texts, in order of first appearance."""
 
     def __init__(self) -> None:
-        self._ids: dict[Any, int] = {}
+        self.ids: dict[Any, int] = {}
 
     def id(self, text: Any) -> int:
         """The number of a text."""
-        ids = self._ids
+        ids = self.ids
         return ids.setdefault(text, len(ids))
 
     def texts(self) -> tuple[Any, ...]:
         """All texts, by number."""
-        return tuple(self._ids)
+        return tuple(self.ids)
 
 
 def as_id(value: float | str | None) -> int:

@@ -23,13 +23,16 @@ from .columns import ABSENT, Collective, DeviceModel, FlowKind, HostKind, Thread
 from .event_stream import EventStream, PieceDecoder
 from .kineto_events import (
     CONVOLUTION_OPS,
+    DEVICE_CATEGORIES,
     FLOW_KINDS,
+    HOST_CATEGORIES,
     SHAPED_OPS,
     Event,
     EventArgs,
     EventWithoutArgs,
     Label,
-    kind_of,
+    is_annotation,
+    kind_without_category,
 )
 from .source import Progress, Source, no_progress
 
@@ -100,19 +103,25 @@ class _Gathered:
         for event in events:
             phase = event.ph
             if phase == "X":
-                kind = kind_of(event)
-                if kind is None:
-                    continue
-                if not _placed(event):
-                    self.unplaced += 1
-                elif isinstance(kind, HostKind):
-                    host.append(event)
-                    host_kinds.append(kind)
+                ts, category = event.ts, event.cat
+                if category in HOST_CATEGORIES:
+                    group, kinds, kind = host, host_kinds, HOST_CATEGORIES[category]
+                elif category in DEVICE_CATEGORIES:
+                    group, kinds, kind = device, device_kinds, DEVICE_CATEGORIES[category]
+                elif category is None:
+                    kind = kind_without_category(event)
+                    group, kinds = (
+                        (host, host_kinds) if isinstance(kind, HostKind) else (device, device_kinds)
+                    )
                 else:
-                    device.append(event)
-                    device_kinds.append(kind)
+                    continue
+                if ts is None or not -LARGEST_TIME_US < ts < LARGEST_TIME_US or not _lasts(event.dur):
+                    self.unplaced += 1
+                    continue
+                group.append(event)
+                kinds.append(kind)
             elif phase in ("s", "f"):
-                if event.cat is not None and event.cat in FLOW_KINDS and _placed(event):
+                if event.cat in FLOW_KINDS and _placed(event):
                     flows.append(event)
             elif phase == "i":
                 if event.name == "[memory]" and event.args is not None and _placed(event):
@@ -204,12 +213,14 @@ class _Gathered:
         )
 
     def _name_ids(self, events: list[Event]) -> npt.NDArray[Any]:
-        number = self.names.id
-        return np.array([number(event.name) for event in events], dtype=np.int32)
+        ids = self.names.ids
+        return np.array([ids.setdefault(event.name, len(ids)) for event in events], dtype=np.int32)
 
     def _thread_ids(self, events: list[Event]) -> npt.NDArray[Any]:
-        number = self.threads.id
-        return np.array([number((event.pid, event.tid)) for event in events], dtype=np.int32)
+        ids = self.threads.ids
+        return np.array(
+            [ids.setdefault((event.pid, event.tid), len(ids)) for event in events], dtype=np.int32
+        )
 
     def trace(self, path: Path, head: Mapping[str, Any], notes: list[str]) -> Trace:
         """The columns of everything gathered.
@@ -231,11 +242,12 @@ class _Gathered:
         threads, renumbered = self._merged_threads()
         for table in (host, flows):
             table["thread"] = renumbered[table["thread"].astype(np.int64)]
+        self._mark_annotations(host)
         host_table, host_order = building.host_spans(host)
         device_table, device_order = building.device_spans(device)
         ends = [int(table.end_ns.max()) for table in (host_table, device_table) if len(table)]
         return Trace(
-            info=trace_info(path, head, origin_ns=_base_ns(head) + origin_us * 1000, notes=notes),
+            info=trace_info(path, head, origin_ns=_base_ns(head) + _whole_ns(origin_us), notes=notes),
             names=self.names.texts(),
             threads=threads,
             host=host_table,
@@ -246,6 +258,11 @@ class _Gathered:
             collectives=_collectives(self.collectives, device_order),
             shapes=_renumber(self.shapes, host_order),
         )
+
+    def _mark_annotations(self, host: dict[str, npt.NDArray[Any]]) -> None:
+        marks = np.array([is_annotation(name) for name in self.names.texts()], dtype=np.bool_)
+        marked = (host["kind"] == HostKind.OP) & marks[host["name"].astype(np.int64)]
+        host["kind"] = np.where(marked, HostKind.ANNOTATION, host["kind"])
 
     def _merged_threads(self) -> tuple[tuple[Thread, ...], npt.NDArray[np.int32]]:
         """Threads with ids as numbers and as text are one: early files wrote both for the same thread."""
@@ -266,12 +283,11 @@ _MEMORY_COLUMNS = ("time_ns", "bytes", "allocated", "reserved", "device")
 
 
 def _placed(event: Event) -> bool:
-    ts, duration = event.ts, event.dur
-    return (
-        ts is not None
-        and -LARGEST_TIME_US < ts < LARGEST_TIME_US
-        and (duration is None or 0 <= duration < LARGEST_TIME_US)
-    )
+    return event.ts is not None and -LARGEST_TIME_US < event.ts < LARGEST_TIME_US
+
+
+def _lasts(duration_us: float | None) -> bool:
+    return duration_us is None or 0 <= duration_us < LARGEST_TIME_US
 
 
 def _times(events: list[Event]) -> dict[str, npt.NDArray[Any]]:
@@ -284,15 +300,22 @@ def _stamps(events: list[Event]) -> npt.NDArray[np.float64]:
     return np.array([event.ts for event in events], dtype=np.float64)
 
 
-def _origin_us(*tables: dict[str, npt.NDArray[Any]]) -> int:
-    return int(np.floor(min(float(table["start_ns"].min()) for table in tables if len(table["start_ns"]))))
+def _origin_us(*tables: dict[str, npt.NDArray[Any]]) -> float:
+    """The first start, so that the trace begins at 0."""
+    return min(float(table["start_ns"].min()) for table in tables if len(table["start_ns"]))
 
 
-def _to_ns(stamp_us: npt.NDArray[Any], origin_us: int) -> npt.NDArray[np.int64]:
+def _whole_ns(stamp_us: float) -> int:
+    """Microseconds as nanoseconds, without losing to the float what its fraction still holds."""
+    whole = int(stamp_us // 1)
+    return whole * 1000 + round((stamp_us - whole) * 1000)
+
+
+def _to_ns(stamp_us: npt.NDArray[Any], origin_us: float) -> npt.NDArray[np.int64]:
     return np.rint((stamp_us - origin_us) * 1000).astype(np.int64)
 
 
-def _place(table: dict[str, npt.NDArray[Any]], origin_us: int) -> None:
+def _place(table: dict[str, npt.NDArray[Any]], origin_us: float) -> None:
     table["start_ns"] = _to_ns(table["start_ns"], origin_us)
     table["end_ns"] = table["start_ns"] + table["end_ns"].astype(np.int64)
 

@@ -117,7 +117,6 @@ ANNOTATION_PREFIXES = (
     "nccl:",
     "gloo:",
 )
-"""Names that are ranges set by code, which early profilers filed under operators."""
 
 SHAPED_OPS = ("aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::matmul", "aten::linear")
 CONVOLUTION_OPS = (
@@ -128,22 +127,16 @@ CONVOLUTION_OPS = (
 )
 
 
-def kind_of(event: Event) -> HostKind | DeviceKind | None:
-    """The kind of a complete event, or None if it is the profiler's own frame or unknown."""
-    category = event.cat
-    if category is None:
-        return _kind_without_category(event)
-    category = category.lower()
-    kind = HOST_KINDS.get(category)
-    if kind is HostKind.OP and event.name.startswith(ANNOTATION_PREFIXES):
-        return HostKind.ANNOTATION
-    return kind if kind is not None else DEVICE_KINDS.get(category)
+HOST_CATEGORIES = {written: kind for name, kind in HOST_KINDS.items() for written in (name, name.title())}
+DEVICE_CATEGORIES = {written: kind for name, kind in DEVICE_KINDS.items() for written in (name, name.title())}
+"""Categories as files write them: early ones began with a capital."""
 
 
-def _kind_without_category(event: Event) -> HostKind | DeviceKind | None:
+def kind_without_category(event: Event) -> HostKind | DeviceKind:
     """The autograd profiler of 2019 to 2021 wrote no category; the process name told host from device."""
-    if event.pid == "CUDA functions":
-        return DeviceKind.KERNEL
-    if event.name.startswith(ANNOTATION_PREFIXES):
-        return HostKind.ANNOTATION
-    return HostKind.OP
+    return DeviceKind.KERNEL if event.pid == "CUDA functions" else HostKind.OP
+
+
+def is_annotation(name: str) -> bool:
+    """Whether a name is a range set by code, which early profilers filed under operators."""
+    return name.startswith(ANNOTATION_PREFIXES)

@@ -9,7 +9,7 @@ import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -53,14 +53,18 @@ def read_nsight(path: Path, *, progress: Progress = no_progress) -> Trace:
 
 
 @contextmanager
-def _database(path: Path, progress: Progress) -> Iterator[sqlite3.Connection]:
+def _database(path: Path, progress: Progress) -> Generator[sqlite3.Connection, None, None]:
     with tempfile.TemporaryDirectory(prefix="trainrx-") as folder:
         plain = path if _is_plain(path) else _unpacked(path, Path(folder) / "export.sqlite", progress)
         uri = f"{plain.resolve().as_uri()}?mode=ro&immutable=1"
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             connection.execute("PRAGMA trusted_schema=OFF")
-            connection.text_factory = lambda data: data.decode("utf-8", "replace")
+            connection.text_factory = _text
             yield connection
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _is_plain(path: Path) -> bool:

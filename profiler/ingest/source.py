@@ -55,7 +55,7 @@ class Source:
             return b""
         try:
             block = self._stream.read(size)
-        except (EOFError, zlib.error, OSError, ValueError) as error:
+        except _damage() as error:
             self.damage = f"the compressed data ends early or is damaged ({error})"
             return b""
         self.read_bytes += len(block)
@@ -110,6 +110,16 @@ def open_file(path: Path) -> BinaryIO:
         return path.open("rb")
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """What reading damaged data raises, with whichever library reads it."""
+    try:
+        from isal import igzip_lib, isal_zlib
+    except ImportError:
+        return (EOFError, OSError, ValueError, zlib.error)
+    broken = cast(type[Exception], igzip_lib.IsalError)
+    return (EOFError, OSError, ValueError, zlib.error, broken, cast(type[Exception], isal_zlib.error))
 
 
 def _gunzip(file: BinaryIO) -> BinaryIO:

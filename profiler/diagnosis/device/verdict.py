@@ -73,11 +73,17 @@ def verdict(seen: DeviceObservation, findings: Sequence[Finding]) -> str:
         return f"Not enough evidence: {missing(seen)}."
     first = headline(findings)
     if first is not None:
-        return first.summary
+        return first.summary + _late_rank(first, findings)
     if not seen.device_active:
         return "Not enough evidence: no device work was recorded, and the host thread hardly waits for data."
     second = f"; the largest wait: {findings[0].summary}" if findings and findings[0].kind not in WORK else ""
     return f"Nothing dominates: the device computes {percent(seen.compute_share)} of the time and idles {percent(seen.idle_share)}{second}"
+
+
+def _late_rank(first: Finding, findings: Sequence[Finding]) -> str:
+    """A second sentence that names the late rank, where it is not the headline already."""
+    others = [one for one in findings if one.kind is Kind.STRAGGLERS and one is not first]
+    return f" {others[0].summary}" if others and others[0].severity is not Severity.NOTE else ""
 
 
 def missing(seen: DeviceObservation) -> str:
