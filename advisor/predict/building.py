@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ...profiler.ingest.columns import Trace
 from .blocking_calls import WAKE_LIMIT_NS, BlockingCalls, blocking_calls
@@ -154,8 +155,15 @@ def _lanes(work: DeviceWork, work_start: I64) -> list[Lane]:
     lanes: list[Lane] = []
     for stream in np.unique(work.stream):
         rows = np.flatnonzero(work.stream == stream)
-        lanes.append(Lane(work_start[rows], work.cause[rows], (work.end_ns - work.start_ns)[rows]))
+        lanes.append(Lane(work_start[rows], work.cause[rows], _one_after_another(work, rows)))
     return lanes
+
+
+def _one_after_another(work: DeviceWork, rows: npt.NDArray[np.intp]) -> I64:
+    """By how much each piece of a stream prolongs what came before: overlapping work counts once."""
+    reach = np.maximum.accumulate(work.end_ns[rows])
+    before = np.concatenate([work.start_ns[rows][:1], reach[:-1]])
+    return reach - np.minimum(np.maximum(before, work.start_ns[rows]), reach)
 
 
 def _wait_edges(nodes: HostNodes, calls: BlockingCalls, work: DeviceWork, work_start: I64) -> Edges:

@@ -80,7 +80,7 @@ class Parts:
 class Lane:
     """Device work of one stream in order, for asking how long it would take beside everything else.
 
-    Shapes (rows,): node of the start, cause and duration in nanoseconds.
+    Shapes (rows,): node of the start, cause, and nanoseconds by which it prolongs the lane.
     """
 
     start_node: I64

@@ -102,37 +102,38 @@ def host_edges(trace: Trace, nodes: HostNodes, calls: BlockingCalls, handed: Han
 def _chain(trace: Trace, nodes: HostNodes, calls: BlockingCalls, handed: Handovers, thread: int) -> Edges:
     times = nodes.times[thread]
     start, end = times[:-1], times[1:]
-    own = calls.thread == thread
-    blocked = union(calls.start_ns[own], calls.end_ns[own])
-    parts = _parts(trace, thread, blocked, start, end)
+    own = np.flatnonzero(calls.thread == thread)
+    working = union(calls.start_ns[own], calls.start_ns[own] + calls.own_ns[own])
+    waiting = union(calls.start_ns[own] + calls.own_ns[own], calls.end_ns[own])
+    parts = _parts(trace, thread, (working, waiting), start, end)
     silent = _silent(handed, thread, start, end)
-    waiting_ns, reason = np.zeros(len(start), dtype=np.int64), np.zeros(len(start), dtype=np.int64)
-    own_ns = np.zeros(len(start), dtype=np.int64)
-    at = np.searchsorted(start, calls.start_ns[own])
-    usable = at < len(start)
-    at = at[usable]
-    own_ns[at] = calls.own_ns[own][usable]
-    waiting_ns[at] = (calls.end_ns - calls.start_ns)[own][usable] - own_ns[at]
-    reason[at] = calls.reason[own][usable]
     node = nodes.offset(thread) + np.arange(len(times))
-    chain = edges(
-        node[:-1],
-        node[1:],
-        *((cause, np.where(silent, 0, ns)) for cause, ns in parts),
-        (Cause.BLOCKING_CALL, own_ns),
-    )
+    chain = edges(node[:-1], node[1:], *((cause, np.where(silent, 0, ns)) for cause, ns in parts))
+    waiting_ns = covered_within(waiting, start, end)
+    reason = np.where(waiting_ns > 0, _reasons(calls, own, start), 0)
     return Edges(chain.source, chain.target, chain.reason, waiting_ns, reason, chain.parts)
 
 
-def _parts(trace: Trace, thread: int, blocked: Intervals, start: I64, end: I64) -> list[tuple[Cause, I64]]:
-    data = _of(trace, thread, HostKind.ANNOTATION, HostKind.OP, prefix=LOADER_PREFIX) - blocked
-    taken = blocked | data
+def _reasons(calls: BlockingCalls, own: npt.NDArray[np.intp], time_ns: I64) -> I64:
+    """Why the last call begun by each of the times blocks."""
+    at = np.searchsorted(calls.start_ns[own], time_ns, side="right") - 1
+    return np.where(at >= 0, calls.reason[own[at]], 0) if len(own) else np.zeros(len(time_ns), np.int64)
+
+
+def _parts(
+    trace: Trace, thread: int, blocking: tuple[Intervals, Intervals], start: I64, end: I64
+) -> list[tuple[Cause, I64]]:
+    working, waiting = blocking
+    taken = working | waiting
+    data = _of(trace, thread, HostKind.ANNOTATION, HostKind.OP, prefix=LOADER_PREFIX) - taken
+    taken = taken | data
     launch = _of(trace, thread, HostKind.RUNTIME, HostKind.DRIVER) - taken
     taken = taken | launch
     operator = _of(trace, thread, HostKind.OP) - taken
     taken = taken | operator
     host_ns = (end - start) - covered_within(taken, start, end)
     return [
+        (Cause.BLOCKING_CALL, covered_within(working, start, end)),
         (Cause.DATA, covered_within(data, start, end)),
         (Cause.LAUNCH, covered_within(launch, start, end)),
         (Cause.OPERATOR, covered_within(operator, start, end)),

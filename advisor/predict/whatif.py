@@ -159,12 +159,12 @@ class Replayer:
         return np.isin(self.graph.reason, [int(reason) for reason in change.no_waits])
 
     def _beside_ns(self, change: Change, times: F64) -> float:
-        """When the work that runs beside all else is done."""
+        """When the work that runs beside all else is done: no later than if it had kept its place."""
         done = 0.0
         for lane in self.graph.lanes:
             moved = np.isin(lane.cause, list(change.beside))
             done = max(done, _queued(times[lane.start_node[moved]], lane.duration_ns[moved]))
-        return done
+        return min(done, float(self._times[self.graph.completion]))
 
     def exposed_ns(self, change: Change) -> float:
         """How much of the window hangs on what a change touches.
