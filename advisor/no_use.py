@@ -30,7 +30,10 @@ _CHECKS: Mapping[str, tuple[Callable[[Setup], bool], str]] = {
     ),
     "cudnn-benchmark": (_is_true("torch.cudnn_benchmark"), "cudnn.benchmark is on"),
     "tf32": (lambda setup: setup.get("torch.matmul_precision") in ("high", "medium"), "TF32 is allowed"),
-    "disable-debug-apis": (_is_false("torch.anomaly_mode"), "anomaly detection is off"),
+    "disable-debug-apis": (
+        lambda setup: setup.get("torch.anomaly_mode") is False and not setup.get("env.cuda_launch_blocking"),
+        "anomaly detection is off",
+    ),
     "ddp-find-unused-off": (_is_false("ddp.find_unused_parameters"), "find_unused_parameters is off"),
     "ddp-static-graph": (_is_true("ddp.static_graph"), "static_graph is on"),
     "ddp-gradient-as-bucket-view": (_is_true("ddp.gradient_as_bucket_view"), "gradient_as_bucket_view is on"),
@@ -44,16 +47,41 @@ _NEEDS_STAGE: Mapping[str, tuple[Stage, str]] = {
     "async-checkpoint": (Stage.CHECKPOINT, "the recorded steps saved no checkpoint"),
 }
 #: Kinds for which doing things beside the loop less often is an answer.
-_BESIDE_THE_LOOP = {Kind.EVALUATION, Kind.LOGGING, Kind.CHECKPOINT_IO, Kind.HOST_PYTHON, Kind.HOST_SYNC}
+_BESIDE_THE_LOOP = {
+    Kind.EVALUATION,
+    Kind.LOGGING,
+    Kind.CHECKPOINT_IO,
+    Kind.HOST_PYTHON,
+    Kind.HOST_SYNC,
+    Kind.COMMUNICATION,
+    Kind.STRAGGLERS,
+}
+#: Methods that answer one kind of waiting only, though a loop may use them for more.
+_ONLY_FOR: Mapping[str, tuple[set[Kind], str]] = {
+    "dataloader-num-workers": (
+        {Kind.DATA_LOADING, Kind.STRAGGLERS, Kind.MEMORY_CAPACITY},
+        "this finding is not about waiting for data",
+    ),
+    "inference-mode-eval": (
+        {Kind.EVALUATION, Kind.MEMORY_CAPACITY},
+        "this finding is not about evaluation",
+    ),
+    "eval-and-log-frequency": (
+        _BESIDE_THE_LOOP,
+        "evaluation and logging are not what this finding is about",
+    ),
+}
 
 
 def no_use(method: str, kind: Kind, report: Report) -> str | None:
     """Why a method has nothing to do in this run, or is on already; None if neither, or the run does not tell."""
+    only = _ONLY_FOR.get(method)
+    if only is not None and kind not in only[0]:
+        return only[1]
     stage = _NEEDS_STAGE.get(method)
-    if stage is not None and all(share.name is not stage[0] for share in report.stages):
+    told = bool(report.stages) and kind is not Kind.MEMORY_CAPACITY
+    if stage is not None and told and all(share.name is not stage[0] for share in report.stages):
         return stage[1]
-    if method == "eval-and-log-frequency" and kind not in _BESIDE_THE_LOOP:
-        return "evaluation and logging are not what this finding is about"
     check = _CHECKS.get(method)
     return check[1] if check is not None and check[0](report.setup) else None
 
