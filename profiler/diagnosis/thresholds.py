@@ -1,7 +1,7 @@
 """Every threshold of the diagnosis in one table, each with where it comes from.
 
-A finding is reported from ``report`` on, is moderate from ``moderate`` and high from ``high`` on. Only moderate and
-high findings can be a headline.
+A finding is reported from ``report`` on, is moderate from ``moderate`` and high from ``high`` on. Only
+moderate and high findings can be a headline.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ DEVICE_LEVELS: dict[Kind, Levels] = {
 }
 
 SHORT_KERNEL_US = 10.0
-"""A launch from Python takes 4 to 10 microseconds, so a device that runs shorter kernels waits for its host."""
+"""A launch from Python takes 4 to 10 microseconds, so a device that runs shorter kernels waits for its host.
+"""
 
 HIDDEN_COMMUNICATION_SHARE = 0.2
 """From this hidden part of communication on, overlap is at work and the rest is a matter of tuning it."""
@@ -75,4 +76,5 @@ PAGEABLE_SHARE = 0.5
 """When more than half of the copied bytes come from pageable memory, pinning is the first thing to change."""
 
 FULL_PRECISION_SHARE = 0.5
-"""When more than half of the matrix time whose precision is known runs in 32-bit floats, lower precision is open."""
+"""When more than half of the matrix time whose precision is known runs in 32-bit floats, lower precision is
+open."""
