@@ -83,7 +83,8 @@ def _steps(report: Report) -> Text | None:
         return Text(f"Steps: {report.step_time_reason}.\n", style="dim") if report.step_time_reason else None
     step = report.step_time
     return Text(
-        f"Steps   {step.n} measured, median {step.p50_s * 1000:.2f} ms, 95th percentile {step.p95_s * 1000:.2f} ms\n"
+        f"Steps   {step.n} measured, median {step.p50_s * 1000:.2f} ms, "
+        f"95th percentile {step.p95_s * 1000:.2f} ms\n"
     )
 
 

@@ -156,14 +156,18 @@ class LaunchQueueInfo(Part):
 
 
 class MatrixUse(Part):
-    """Matmul, convolution and attention time on tensor or matrix cores, and by precision, as far as names tell."""
+    """Matmul, convolution and attention time on tensor or matrix cores, and by precision, as far as names
+    tell.
+    """
 
     matrix_unit_share: float | None = None
     precision_shares: dict[str, float] = {}
 
 
 class MemoryCurveInfo(Part):
-    """Device memory over time; peaks are exact, points are thinned. ``relative`` curves start at an unknown level."""
+    """Device memory over time; peaks are exact, points are thinned. ``relative`` curves start at an unknown
+    level.
+    """
 
     peak_allocated_bytes: int
     peak_reserved_bytes: int | None = None
@@ -174,7 +178,7 @@ class MemoryCurveInfo(Part):
 
 
 class CollectiveSkew(Part):
-    """Collectives matched across ranks: wire time against waiting for the last rank; seconds over the window."""
+    """Collectives matched across ranks: wire time against waiting for the last rank."""
 
     matched: int
     unmatched: int

@@ -1,4 +1,5 @@
-"""Imports existing traces into a run folder: finds files, reads them, names ranks, writes columns and the report.
+"""Imports existing traces into a run folder: finds files, reads them, names ranks, writes columns and the
+report.
 
 The run folder is the one that a recorded run has: ``run.json``, ``ranks/<n>/``, ``report.json``.
 """
@@ -33,7 +34,7 @@ CountProgress = Callable[[int, int], None]
 
 @dataclass
 class Imported:
-    """What came of the files: summaries of timelines by path, other recordings, and files that were refused."""
+    """What came of the files: summaries of timelines by path, other recordings, refused files."""
 
     timelines: dict[Path, RankSummary] = field(default_factory=dict[Path, RankSummary])
     columns: dict[Path, Path] = field(default_factory=dict[Path, Path])

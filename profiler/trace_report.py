@@ -107,7 +107,9 @@ def describe(recording: Attachment) -> str:
 
 
 def combined(seen: Sequence[DeviceObservation], skew: RankSkew | None) -> DeviceObservation:
-    """One observation of all ranks: means of shares over the ranks with device work, sums of counts and bytes."""
+    """One observation of all ranks: means of shares over the ranks with device work, sums of counts and
+    bytes.
+    """
     active = [one for one in seen if one.device_active] or list(seen)
     first = active[0]
     if len(seen) == 1:

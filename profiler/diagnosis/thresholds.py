@@ -1,8 +1,8 @@
 """Every threshold of the diagnosis in one table, each with where it comes from.
 
 A finding is reported from ``report`` on, is moderate from ``moderate`` and high from ``high`` on. Only moderate and
-high findings can be a headline. Shares of a recorded step and shares of a device trace have tables of their own, since a
-device hides host time.
+high findings can be a headline. Shares of a recorded step and shares of a device trace have tables of their own, since
+a device hides host time.
 """
 
 from __future__ import annotations

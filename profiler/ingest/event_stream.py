@@ -110,7 +110,7 @@ class EventStream(Generic[EventT]):
                     return
             if at_end or size > HEAD_BYTES:
                 raise InputError(
-                    f'{self.source.path} is JSON without a list "traceEvents": it is no Chrome or Kineto trace'
+                    f'{self.source.path} is JSON without a list "traceEvents": no Chrome or Kineto trace'
                 )
             size *= 2
 

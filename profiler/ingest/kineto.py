@@ -402,7 +402,10 @@ def _collective(row: int, args: EventArgs) -> Collective:
 
 def _nothing_usable(path: Path, notes: list[str]) -> str:
     why = f" ({'; '.join(notes)})" if notes else ""
-    return f"{path} holds no event that can be used{why}: record it again with torch.profiler and export_chrome_trace"
+    return (
+        f"{path} holds no event that can be used{why}: "
+        "record it again with torch.profiler and export_chrome_trace"
+    )
 
 
 def _base_ns(head: Mapping[str, Any]) -> int:

@@ -1,4 +1,6 @@
-"""Decides by content, never by name, which reader a file needs; a file of another kind is refused by what it is."""
+"""Decides by content, never by name, which reader a file needs; a file of another kind is refused by what it
+is.
+"""
 
 from __future__ import annotations
 
@@ -94,11 +96,10 @@ def _json_reader(path: Path, text: bytes) -> Reader:
         return read_kineto
     if b'"rocprofiler-sdk-tool"' in text:
         raise InputError(
-            f"{path} is rocprofiler-sdk JSON; no timeline that trainrx reads: record with torch.profiler, or convert it to a Chrome trace"
+            f"{path} is rocprofiler-sdk JSON; no timeline that trainrx reads: "
+            "record with torch.profiler, or convert it to a Chrome trace"
         )
-    if (b'"schema"' in text and b'"nodes"' in text) or re.search(
-        rb'"schema"\s*:\s*"[\d.]+(-chakra[\d.]*)?"', text
-    ):
+    if re.search(rb'"schema"\s*:\s*"[\d.]+(-chakra[\d.]*)?"', text):
         return read_execution_trace
     return read_kineto
 

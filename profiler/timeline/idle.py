@@ -131,7 +131,7 @@ def _launch_latency(trace: Trace, idle: Intervals) -> Intervals:
 
 
 def launch_of_device_rows(trace: Trace) -> I64:
-    """For each device row the start of the host call that launched it, -1 where the trace does not link it."""
+    """For each device row the start of the host call that launched it, -1 where none is linked."""
     rows = trace.host_rows(HostKind.RUNTIME, HostKind.DRIVER)
     rows = rows[trace.host.correlation[rows] >= 0]
     order = np.argsort(trace.host.correlation[rows], kind="stable")

@@ -1,4 +1,6 @@
-"""Summarises many trace files through an executor, a bounded number at a time, so that memory stays bounded too."""
+"""Summarises many trace files through an executor, a bounded number at a time, so that memory stays bounded
+too.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ def run_all(
     in_flight: int,
     done: Callable[[int], None] = lambda count: None,
 ) -> Iterator[tuple[FileTask, Outcome]]:
-    """Outcomes as they come, with at most ``in_flight`` tasks handed over at a time; ``done`` gets their number."""
+    """Outcomes as they come, with at most ``in_flight`` tasks handed over at a time; ``done`` gets their
+    number.
+    """
     pending: dict[Future[Outcome], FileTask] = {}
     waiting = iter(tasks)
     finished = 0

@@ -29,8 +29,9 @@ from .trace_steps import TraceSteps, find_steps
 
 @dataclass(frozen=True)
 class RankSummary:
-    """One rank. ``device_*``, ``kernels`` are None where no device work was recorded; ``stage_*`` is empty where no
-    stages can be told. ``device_window`` and ``stage_window`` have one window; the others one per step.
+    """One rank. ``device_*``, ``kernels`` are None where no device work was recorded; ``stage_*`` is empty
+    where no stages can be told. ``device_window`` and ``stage_window`` have one window; the others one per
+    step.
     """
 
     info: TraceInfo
@@ -87,7 +88,7 @@ def summarise(trace: Trace) -> RankSummary:
 
 
 def _steps(trace: Trace) -> TraceSteps:
-    """Steps; without them an Nsight recording counts from its first device row, for it sees the start-up too."""
+    """Steps; without them an Nsight recording counts from its first device row: it sees the start-up too."""
     steps = find_steps(trace)
     rows = trace.device_rows(DeviceKind.KERNEL, DeviceKind.MEMCPY, DeviceKind.MEMSET)
     if steps.marked or trace.info.format != NSIGHT or not len(rows):
@@ -211,7 +212,9 @@ def _count_within(trace: Trace, rows: npt.NDArray[np.intp], window: Intervals) -
 
 
 def _optimizer_share(trace: Trace, stages: dict[Stage, Intervals], window: Intervals) -> float | None:
-    """Share of the window with kernels launched in the optimizer's ranges; None where launches are not linked."""
+    """Share of the window with kernels launched in the optimizer's ranges; None where launches are not
+    linked.
+    """
     optimizer = stages.get(Stage.OPTIMIZER)
     launched = launch_of_device_rows(trace)
     if optimizer is None or not len(optimizer) or not (launched >= 0).any():

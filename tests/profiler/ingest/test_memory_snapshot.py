@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from trainrx.profiler.errors import InputError
 from trainrx.profiler.ingest.memory_snapshot import read_memory_snapshot
 
@@ -83,7 +82,7 @@ def test_a_pickle_that_asks_for_all_memory_is_refused(tmp_path: Path) -> None:
         b"\x80\x04]r\xff\xff\xff\x7f.",
         b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x0f.",
     ):
-        with pytest.raises(InputError, match="damaged pickle|plain containers"):
+        with pytest.raises(InputError, match=r"damaged pickle|plain containers"):
             read_memory_snapshot(written(tmp_path, content))
 
 

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from trainrx.profiler.errors import InputError
 from trainrx.profiler.ingest.recordings import ExecutionGraph, MemoryRecording, MetricSeries, format_of
 from trainrx.profiler.ingest.sniff import open_timeline, open_trace
