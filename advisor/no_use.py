@@ -30,10 +30,6 @@ _CHECKS: Mapping[str, tuple[Callable[[Setup], bool], str]] = {
     ),
     "cudnn-benchmark": (_is_true("torch.cudnn_benchmark"), "cudnn.benchmark is on"),
     "tf32": (lambda setup: setup.get("torch.matmul_precision") in ("high", "medium"), "TF32 is allowed"),
-    "disable-debug-apis": (
-        lambda setup: setup.get("torch.anomaly_mode") is False and not setup.get("env.cuda_launch_blocking"),
-        "anomaly detection is off",
-    ),
     "ddp-find-unused-off": (_is_false("ddp.find_unused_parameters"), "find_unused_parameters is off"),
     "ddp-static-graph": (_is_true("ddp.static_graph"), "static_graph is on"),
     "ddp-gradient-as-bucket-view": (_is_true("ddp.gradient_as_bucket_view"), "gradient_as_bucket_view is on"),
@@ -82,8 +78,17 @@ def no_use(method: str, kind: Kind, report: Report) -> str | None:
     told = bool(report.stages) and kind is not Kind.MEMORY_CAPACITY
     if stage is not None and told and all(share.name is not stage[0] for share in report.stages):
         return stage[1]
+    if method == "disable-debug-apis" and not _is_debugging(report):
+        return "no debugging aid is known to be on"
     check = _CHECKS.get(method)
     return check[1] if check is not None and check[0](report.setup) else None
+
+
+def _is_debugging(report: Report) -> bool:
+    told = ("torch.anomaly_mode", "env.cuda_launch_blocking")
+    causes = [str(finding.cause) for finding in report.findings]
+    found = any("anomaly" in cause or "launch-blocking" in cause for cause in causes)
+    return found or any(report.setup.get(name) is True for name in told)
 
 
 def _foreach_is_default(setup: Setup) -> bool:

@@ -114,10 +114,10 @@ def _prescription(case: Case, method: Method, proposal: Proposal) -> Prescriptio
 
 
 def _without_repeats(prescriptions: Sequence[Prescription]) -> list[Prescription]:
-    """Each method once per finding, the best placed one."""
-    seen: dict[tuple[str, Kind], Prescription] = {}
+    """Each change once, for the finding for which it is placed best."""
+    seen: dict[tuple[str, str | None], Prescription] = {}
     for prescription in prescriptions:
-        seen.setdefault((prescription.method, prescription.finding), prescription)
+        seen.setdefault((prescription.method, prescription.knob), prescription)
     return list(seen.values())
 
 

@@ -1,8 +1,9 @@
 """In which order prescriptions stand.
 
-Methods that only save steps come last, methods that change what is learned before them. Among the others: findings
-above a note first, then gain per effort, the gain weighed by how well the proposal fits the cause that was found and
-by whether its needs are known to hold; exact before numerical at equal gain.
+Methods that only save steps come last. Among the others, findings above a note come first; for these and for the notes,
+methods that leave what is learned alone come before those that change it; then gain per effort counts, the gain
+weighed by how well the proposal fits the cause that was found and by whether its needs are known to hold; exact comes
+before numerical at equal gain.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ def rank(position: int, case: Case, method: Method, proposal: Proposal) -> Rank:
     """The sort key of a proposal for the finding at a position; equal keys keep their order."""
     return (
         float(only_saves_steps(method)),
-        float(method.equivalence is Equivalence.SEMANTIC),
         float(case.finding.severity is Severity.NOTE),
+        float(method.equivalence is Equivalence.SEMANTIC),
         -round(_score(case, method, proposal), 6),
         float(proposal.fit),
         float(proposal.effort),

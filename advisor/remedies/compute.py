@@ -159,7 +159,7 @@ def channels_last(case: Case) -> Proposal:
 
 
 def _compile(case: Case) -> Proposal:
-    small = case.kernel_share("elementwise", "normalization", "reduction", "indexing")
+    small = case.kernel_share("elementwise", "normalization", "reduction")
     share = 0.25 if small is None else small
     told = "taken as" if small is None else "traced as"
     return Proposal(

@@ -34,7 +34,7 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
     yield from _worker_count(case, model, int(workers))
     if workers > 0:
         yield from _kept_workers(case, loader)
-        yield from _threads(case, loader)
+        yield from _threads(case, model, loader, int(workers))
     yield from _whole_batches(case, model, loader, int(workers))
     yield from _store(case, model, int(workers))
     yield from _cheaper_samples(case, model, loader, int(workers))
@@ -43,7 +43,8 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
 def _worker_count(case: Case, model: LoadingModel, workers: int) -> Iterator[Proposal | Declined]:
     best = model.best_workers()
     estimate = model.step(best)
-    if best == workers or case.step_s / estimate.likely_s < WORTHWHILE:
+    in_the_model = model.step(workers).likely_s / estimate.likely_s
+    if best == workers or min(in_the_model, case.step_s / estimate.likely_s) < WORTHWHILE:
         yield Declined("dataloader-num-workers", _no_more_workers(case, model, workers))
         return
     keep = ", persistent_workers=True" if best > 0 else ""
@@ -85,19 +86,20 @@ def _kept_workers(case: Case, loader: LoaderReport) -> Iterator[Proposal]:
     )
 
 
-def _threads(case: Case, loader: LoaderReport) -> Iterator[Proposal]:
+def _threads(case: Case, model: LoadingModel, loader: LoaderReport, workers: int) -> Iterator[Proposal]:
+    """The model leaves waiting for cores out: it says what workers do that have their cores."""
     waiting = loader.core_wait_share
     if waiting is None or case.cause != "oversubscribed":
         return
+    freed_s = min(model.step(workers).likely_s, case.step_s)
     yield Proposal(
         method="worker-thread-limit",
         knob="loader.worker_threads=1",
         how="worker_init_fn: torch.set_num_threads(1), cv2.setNumThreads(0); and OMP_NUM_THREADS=1",
-        basis=f"workers wait {waiting:.0%} of a batch's time for a core; all of that at best, nothing at worst".replace(
-            "%", " %"
-        ),
+        basis=f"workers wait {waiting:.0%} of a batch's time for a core; at best the same model without, at worst "
+        "nothing".replace("%", " %"),
         effort=Effort.SWITCH,
-        estimate=case.remaining(1 - waiting, 1 - 0.5 * waiting, 1.0),
+        estimate=StepEstimate(freed_s, (freed_s + case.step_s) / 2, case.step_s),
         fit=Fit.CAUSE,
     )
 
