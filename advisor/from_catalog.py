@@ -74,6 +74,10 @@ def _proposal(case: Case, method: Method) -> Proposal:
     published = f"{len(gains)} published ratio{'s' if len(gains) != 1 else ''}"
     if not gains:
         basis = "no measured ratio is known to us; only the bound holds"
+    elif _is_measured(case):
+        basis = (
+            f"{published} on other data sets; this run's own loader was measured, and only the bound holds"
+        )
     elif case.on_gpu:
         basis = f"{published} on other models and machines, applied to this finding's share of the step"
     else:
@@ -83,9 +87,16 @@ def _proposal(case: Case, method: Method) -> Proposal:
         how=method.how.snippet or method.how.api or method.one_line,
         basis=basis,
         effort=Effort.LINES if method.how.knob is not None else Effort.REWORK,
-        estimate=estimate_from_evidence(method, case.step_s, case.exposed_s) if case.on_gpu else None,
+        estimate=estimate_from_evidence(method, case.step_s, case.exposed_s)
+        if case.on_gpu and not _is_measured(case)
+        else None,
         fit=Fit.LISTED,
     )
+
+
+def _is_measured(case: Case) -> bool:
+    """Whether the run's own costs are known, beside which other people's ratios say little."""
+    return case.finding.kind is Kind.DATA_LOADING and case.report.loader is not None
 
 
 def _unmet(method: Method, setup: Mapping[str, object]) -> str | None:

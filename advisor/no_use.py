@@ -53,11 +53,18 @@ _BESIDE_THE_LOOP = {
     Kind.STRAGGLERS,
 }
 #: Methods that answer one kind of waiting only, though a loop may use them for more.
+_NO_CHECKPOINT = "this finding is not about checkpoints"
 _ONLY_FOR: Mapping[str, tuple[set[Kind], str]] = {
     "dataloader-num-workers": (
         {Kind.DATA_LOADING, Kind.STRAGGLERS, Kind.MEMORY_CAPACITY},
         "this finding is not about waiting for data",
     ),
+    "async-checkpoint": ({Kind.CHECKPOINT_IO, Kind.STRAGGLERS}, _NO_CHECKPOINT),
+    "no-empty-cache-in-loop": (
+        {Kind.HOST_SYNC, Kind.MEMORY_CAPACITY},
+        "no call of empty_cache was seen in the loop",
+    ),
+    "ddp": ({Kind.COMMUNICATION}, "the number of GPUs is no setting of this script"),
     "inference-mode-eval": (
         {Kind.EVALUATION, Kind.MEMORY_CAPACITY},
         "this finding is not about evaluation",
@@ -66,6 +73,21 @@ _ONLY_FOR: Mapping[str, tuple[set[Kind], str]] = {
         _BESIDE_THE_LOOP,
         "evaluation and logging are not what this finding is about",
     ),
+}
+
+
+_OF_DDP = {
+    "ddp-broadcast-buffers-off",
+    "ddp-bucket-cap",
+    "ddp-find-unused-off",
+    "ddp-gradient-as-bucket-view",
+    "ddp-static-graph",
+    "fp16-bf16-compress-hook",
+    "powersgd",
+}
+_OF_OTHER_FRAMEWORKS = {
+    "deepspeed-autotuning": "DeepSpeed's tuner needs a script that runs under DeepSpeed",
+    "ddp-over-dataparallel": "no torch.nn.DataParallel was seen in this run",
 }
 
 
@@ -80,8 +102,21 @@ def no_use(method: str, kind: Kind, report: Report) -> str | None:
         return stage[1]
     if method == "disable-debug-apis" and not _is_debugging(report):
         return "no debugging aid is known to be on"
+    if method in _OF_DDP and not _is_ddp(report.setup):
+        return "no DistributedDataParallel was seen in this run"
+    if method in _OF_OTHER_FRAMEWORKS and _was_recorded(report.setup):
+        return _OF_OTHER_FRAMEWORKS[method]
     check = _CHECKS.get(method)
     return check[1] if check is not None and check[0](report.setup) else None
+
+
+def _was_recorded(setup: Setup) -> bool:
+    """Whether the recorder described the run: then what it did not see was not there."""
+    return any(name.startswith(("loader.", "optimizer.", "model.")) for name in setup)
+
+
+def _is_ddp(setup: Setup) -> bool:
+    return any(name.startswith("ddp.") for name in setup) or not _was_recorded(setup)
 
 
 def _is_debugging(report: Report) -> bool:

@@ -1,9 +1,9 @@
 """In which order prescriptions stand.
 
-Methods that only save steps come last. Among the others, findings above a note come first; for these and for the notes,
-methods that leave what is learned alone come before those that change it; then gain per effort counts, the gain
-weighed by how well the proposal fits the cause that was found and by whether its needs are known to hold; exact comes
-before numerical at equal gain.
+Methods that only save steps come last; before them, what makes a model cheaper that is only noted to fill the step. For
+the rest and within both, methods that leave what is learned alone come before those that change it; then gain per
+effort counts, the gain weighed by how well the proposal fits the cause that was found and by whether its needs are
+known to hold; exact comes before numerical at equal gain.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from ..catalog import Bottleneck, Equivalence, Method
-from ..profiler.vocabulary import Severity
+from ..profiler.vocabulary import Kind, Severity
 from .predict.estimate import speedup
 from .proposal import Case, Proposal
 
@@ -28,7 +28,7 @@ def rank(position: int, case: Case, method: Method, proposal: Proposal) -> Rank:
     """The sort key of a proposal for the finding at a position; equal keys keep their order."""
     return (
         float(only_saves_steps(method)),
-        float(case.finding.severity is Severity.NOTE),
+        float(case.finding.kind is Kind.COMPUTE and case.finding.severity is Severity.NOTE),
         float(method.equivalence is Equivalence.SEMANTIC),
         -round(_score(case, method, proposal), 6),
         float(proposal.fit),

@@ -124,10 +124,9 @@ def _version(capability: object) -> tuple[int, ...]:
     return tuple(int(part) for part in parts) if all(part.isdigit() for part in parts) else ()
 
 
-def _convolutions(case: Case) -> Iterator[Proposal]:
+def _convolutions(case: Case) -> Iterator[Proposal | Declined]:
     worst, likely, best = CUDNN_FACTORS
-    convolutions = case.kernel_share("convolution")
-    seconds = case.exposed_s * (0.7 if convolutions is None else convolutions)
+    seconds = case.exposed_s * convolution_share(case)
     if case.setup("torch.cudnn_benchmark") is not True:
         yield Proposal(
             method="cudnn-benchmark",
@@ -141,10 +140,21 @@ def _convolutions(case: Case) -> Iterator[Proposal]:
     yield channels_last(case)
 
 
-def channels_last(case: Case) -> Proposal:
+def convolution_share(case: Case) -> float:
+    """Convolutions' part of the computing: as traced, or as usual; with attention they only cut pictures up."""
+    traced = case.kernel_share("convolution")
+    return traced if traced is not None else 0.1 if case.has("attention") else 0.7
+
+
+def channels_last(case: Case) -> Proposal | Declined:
     """NHWC weights and inputs; worth something where layouts are converted now."""
     converting = case.cause in ("memory-format", "layout-conversions")
+    units = case.report.matrix_use.matrix_unit_share if case.report.matrix_use is not None else None
+    if not converting and units is not None and units >= MOSTLY:
+        told = f"{units:.0%} of the matrix work runs on tensor cores already".replace("%", " %")
+        return Declined("channels-last", f"{told}, and no conversion of layouts was seen")
     worst, likely, best = CONVERTING_FACTORS if converting else CHANNELS_LAST_FACTORS
+    part_s = case.exposed_s * (1.0 if converting else convolution_share(case))
     return Proposal(
         method="channels-last",
         knob="memory_format.channels_last=true",
@@ -153,7 +163,7 @@ def channels_last(case: Case) -> Proposal:
         if converting
         else "no conversion of layouts was seen, so the format may not be the limit; reports: nothing to 1.25",
         effort=Effort.SWITCH,
-        estimate=stage_factor(case.step_s, case.exposed_s, best=best, likely=likely, worst=worst),
+        estimate=stage_factor(case.step_s, part_s, best=best, likely=likely, worst=worst),
         fit=Fit.CAUSE if converting else Fit.KIND,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ...profiler.report import LoaderReport
 from ..predict.estimate import StepEstimate
@@ -24,6 +25,30 @@ STORED, DECODED, LEAN = 0.1, 0.5, 0.3
 GB = 1e9
 
 
+@dataclass(frozen=True)
+class _Cheaper:
+    """The step with samples that cost less; what the model does not explain of the measured step stays."""
+
+    case: Case
+    model: LoadingModel
+    loader: LoaderReport
+    workers: int
+
+    def step(self, remains: float, *, waiting_too: bool = False) -> StepEstimate:
+        """With so much of a sample's computing left, and of its waiting too where it is no longer read."""
+        samples = self.loader.samples_per_batch * (self.case.report.batches_per_step or 1.0)
+        cpu_s = (1 - remains) * self.loader.sample_cpu_s * samples
+        wall_s = (1 - remains) * self.loader.sample_wall_s * samples
+        return self.after(wall_s if waiting_too else min(cpu_s, wall_s), cpu_s)
+
+    def after(self, wall_s: float, cpu_s: float) -> StepEstimate:
+        """With so many seconds per step gone from loading; at worst nothing changes."""
+        made = self.model.cheaper_by(wall_s, cpu_s).step(self.workers)
+        rest_s = max(self.case.step_s - self.model.step(self.workers).likely_s, 0.0)
+        likely_s = made.likely_s + rest_s
+        return StepEstimate(min(made.best_s + rest_s, likely_s), likely_s, max(self.case.step_s, likely_s))
+
+
 def propose(case: Case) -> Iterator[Proposal | Declined]:
     """Worker settings by the throughput model, then ways to make a sample cheaper."""
     model, loader = loading_model(case.report), case.report.loader
@@ -36,7 +61,7 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
         yield from _kept_workers(case, loader)
         yield from _threads(case, model, loader, int(workers))
     yield from _whole_batches(case, model, loader, int(workers))
-    yield from _store(case, model, int(workers))
+    yield from _store(case, model, loader, int(workers))
     yield from _cheaper_samples(case, model, loader, int(workers))
 
 
@@ -109,18 +134,20 @@ def _whole_batches(case: Case, model: LoadingModel, loader: LoaderReport, worker
     if case.cause != "collate" and not tiny:
         return
     batches = case.report.batches_per_step or 1.0
-    lean = model.cheaper_by(0.8 * loader.batch_wall_s * batches, 0.8 * loader.batch_cpu_s * batches)
+    lean = _Cheaper(case, model, loader, workers).after(
+        0.8 * loader.batch_wall_s * batches, 0.8 * loader.batch_cpu_s * batches
+    )
     yield Proposal(
         method="batched-getitems",
         how="def __getitems__(self, indices): return self.x[indices], self.y[indices]  # collate_fn=lambda b: b",
         basis=f"the same model, with four fifths of a batch's cost gone: one call for {loader.samples_per_batch:.0f}",
         effort=Effort.LINES,
-        estimate=lean.step(workers),
+        estimate=lean,
         fit=Fit.CAUSE,
     )
 
 
-def _store(case: Case, model: LoadingModel, workers: int) -> Iterator[Proposal]:
+def _store(case: Case, model: LoadingModel, loader: LoaderReport, workers: int) -> Iterator[Proposal]:
     """Against waiting for storage: nearer data, and fewer, longer reads."""
     waiting_s = max(model.wall_s - model.cpu_s, 0.0)
     if case.cause != "storage-latency" and waiting_s < 0.5 * model.wall_s:
@@ -131,23 +158,22 @@ def _store(case: Case, model: LoadingModel, workers: int) -> Iterator[Proposal]:
             "%", " %"
         )
     )
-    near = model.cheaper_by(0.9 * waiting_s, 0.0).step(workers)
+    cheaper = _Cheaper(case, model, loader, workers)
     yield Proposal(
         method="local-disk-cache",
         how="copy the data to a local NVMe disk or to /dev/shm before training; the first epoch "
         "warms the page cache, so judge later ones",
         basis=told,
         effort=Effort.LINES,
-        estimate=near,
+        estimate=cheaper.after(0.9 * waiting_s, 0.0),
         fit=Fit.CAUSE,
     )
-    fewer = model.cheaper_by(0.7 * waiting_s, 0.0).step(workers)
     yield Proposal(
         method="webdataset",
         how="pack samples into files of 100 MB and more (tar shards, LMDB, one array file), read one after the other",
         basis="the same model, with seven tenths of the waiting gone",
         effort=Effort.LINES,
-        estimate=StepEstimate(fewer.best_s, fewer.likely_s, max(case.step_s, fewer.worst_s)),
+        estimate=cheaper.after(0.7 * waiting_s, 0.0),
         fit=Fit.CAUSE,
     )
 
@@ -155,22 +181,12 @@ def _store(case: Case, model: LoadingModel, workers: int) -> Iterator[Proposal]:
 def _cheaper_samples(
     case: Case, model: LoadingModel, loader: LoaderReport, workers: int
 ) -> Iterator[Proposal | Declined]:
-    def step(remains: float, *, worst_remains: float = 1.0) -> StepEstimate:
-        batches = case.report.batches_per_step or 1.0
-        samples = loader.samples_per_batch * batches
-        gone = (1 - remains) * loader.sample_wall_s * samples, (1 - remains) * loader.sample_cpu_s * samples
-        cheaper = model.cheaper_by(*gone).step(workers)
-        little = 1 - worst_remains
-        worst = model.cheaper_by(
-            little * loader.sample_wall_s * samples, little * loader.sample_cpu_s * samples
-        ).step(workers)
-        return StepEstimate(cheaper.best_s, cheaper.likely_s, max(worst.worst_s, cheaper.likely_s))
-
+    cheaper = _Cheaper(case, model, loader, workers)
     seen = suspects(case)
-    yield from _by_suspect(case, seen, step(LEAN), step(DECODED))
-    yield _stored(case, loader, step(STORED))
-    yield from _on_the_device(case, loader, step(0.2))
-    yield from _kept_in_memory(case, loader, step(STORED))
+    yield from _by_suspect(case, seen, cheaper.step(LEAN), cheaper.step(DECODED))
+    yield _stored(case, loader, cheaper.step(STORED))
+    yield from _on_the_device(case, cheaper.step(0.2))
+    yield from _kept_in_memory(case, loader, cheaper.step(STORED, waiting_too=True))
 
 
 def _by_suspect(
@@ -244,8 +260,8 @@ def _kept_in_memory(case: Case, loader: LoaderReport, estimate: StepEstimate) ->
     )
 
 
-def _on_the_device(case: Case, loader: LoaderReport, estimate: StepEstimate) -> Iterator[Proposal | Declined]:
-    if not case.on_gpu or case.setup("task.domain") != "vision":
+def _on_the_device(case: Case, estimate: StepEstimate) -> Iterator[Proposal | Declined]:
+    if not case.on_gpu or case.setup("task.domain") != "vision" or case.cause == "storage-latency":
         return
     if case.finding.share < SPARE_SHARE:
         yield Declined(
@@ -254,14 +270,15 @@ def _on_the_device(case: Case, loader: LoaderReport, estimate: StepEstimate) -> 
             "transforms".replace("%", " %"),
         )
         return
-    costly = loader.cpu_share > 0.5
+    elsewhere = suspects(case) & {Suspect.ARRAY_FILE, Suspect.DECODER, Suspect.TOKENIZER}
+    answers = case.cause in ("cpu-transform", "too-few-workers", "main-process-loading")
     yield Proposal(
         method="gpu-augmentation",
         how="only decode and stack uint8 in workers; crop, flip, jitter and normalise the whole batch on the device",
         basis="the same model, with four fifths of a sample's cost gone to the device, which waits now",
         effort=Effort.LINES,
         estimate=estimate,
-        fit=Fit.CAUSE if costly and case.cause != "storage-latency" else Fit.KIND,
+        fit=Fit.CAUSE if answers and not elsewhere else Fit.KIND,
     )
 
 

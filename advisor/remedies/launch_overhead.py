@@ -53,13 +53,14 @@ def _compile(case: Case) -> Proposal:
 
 def _graphs(case: Case) -> Iterator[Proposal]:
     short = case.cause == "short-kernels"
+    whole = 0.4 if case.cause == "graph-break" else 0.75
     yield Proposal(
         method="torch-compile-reduce-overhead",
         knob="compile.reduce_overhead=true",
         how='model = torch.compile(model, mode="reduce-overhead")  # CUDA graphs: all shapes must stay the same',
-        basis=_basis(case, 0.75),
+        basis=_basis(case, whole),
         effort=Effort.SWITCH,
-        estimate=_saving(case, 0.75, 0.0),
+        estimate=_saving(case, whole, 0.0),
         fit=Fit.CAUSE if short else Fit.KIND,
     )
     yield Proposal(

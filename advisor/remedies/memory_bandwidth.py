@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..predict.estimate import StepEstimate
-from ..proposal import Case, Effort, Fit, Proposal
+from ..proposal import Case, Declined, Effort, Fit, Proposal
 from .compute import channels_last
 from .optimizer_step import propose as updates
 
@@ -15,7 +15,7 @@ HALVED_REMAINS = (0.5, 0.7, 1.0)
 COMPLETE = frozenset({"dense-embedding-gradient"})
 
 
-def propose(case: Case) -> Iterator[Proposal]:
+def propose(case: Case) -> Iterator[Proposal | Declined]:
     """By cause: layouts, an embedding's dense gradient; else fusing, then fewer bytes."""
     if case.cause == "dense-embedding-gradient":
         yield from updates(case)
@@ -42,9 +42,18 @@ def _fused_by_compiler(case: Case) -> Proposal:
         if replayed
         else "the time of kernels that move memory, of which a third to all stays",
         effort=Effort.SWITCH,
-        estimate=replayed or case.remaining(*FUSED_REMAINS),
+        estimate=replayed or _of_fusable(case, FUSED_REMAINS),
         fit=Fit.CAUSE,
     )
+
+
+def _of_fusable(case: Case, remains: tuple[float, float, float]) -> StepEstimate:
+    """Looking rows up (embeddings, gathers) is neither fused nor halved; the rest of these kernels is."""
+    fusable = case.kernel_share("elementwise", "normalization", "reduction")
+    lookups = case.kernel_share("indexing")
+    part = 1.0 if not fusable or lookups is None else fusable / (fusable + lookups)
+    best, likely, worst = (1 - part * (1 - share) for share in remains)
+    return case.remaining(best, likely, worst)
 
 
 def _halved_kernels(case: Case) -> StepEstimate | None:
@@ -82,7 +91,7 @@ def _half(case: Case) -> Iterator[Proposal]:
         how='with torch.autocast("cuda", dtype=torch.bfloat16): around forward and loss',
         basis="half the bytes of activations, where autocast keeps them in bf16 (norms and losses stay in fp32)",
         effort=Effort.SWITCH,
-        estimate=case.remaining(*HALVED_REMAINS),
+        estimate=_of_fusable(case, HALVED_REMAINS),
     )
 
 

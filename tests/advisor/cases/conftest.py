@@ -127,7 +127,9 @@ def _traced(case: Facts) -> Report:
             KernelClass(name=name, seconds=share, count=100, mean_us=20.0, share=share)
             for name, share in seen.kernel_shares.items()
         ],
-        matrix_use=MatrixUse(precision_shares=dict(seen.precision_shares)),
+        matrix_use=MatrixUse(
+            matrix_unit_share=seen.matrix_unit_share, precision_shares=dict(seen.precision_shares)
+        ),
         findings=findings,
     )
 
