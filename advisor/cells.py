@@ -15,6 +15,7 @@ from ..catalog import Action, Bottleneck, Catalog, Component, Equivalence, Metho
 from ..catalog.taxonomy import SUBCOMPONENTS
 from ..profiler.report import CellAdvice
 from ..profiler.vocabulary import Kind
+from .ranking import only_saves_steps
 
 MAX_METHODS = 3
 #: So many cells of engineering, and so many of each of function, data and optimization, are shown for a finding.
@@ -69,12 +70,11 @@ class Place:
 def cell_advice(kind: Kind, catalog: Catalog, setup: Mapping[str, object]) -> list[CellAdvice]:
     """Cells that relieve the kind here, in the order to try them; a cell that saves steps; cells to avoid."""
     bottleneck = Bottleneck(kind.value)
-    helping = _possible(catalog.relieving(bottleneck), setup)
-    cells = _by_cell(helping)
+    cells = _by_cell(_possible(catalog.relieving(bottleneck), setup))
     harming = _possible(_lengthening(catalog, bottleneck), setup)
     return [
         *_ordered(kind, cells),
-        *_step_savers(kind, catalog, setup, helping),
+        *_step_savers(kind, catalog, setup),
         *_avoided(kind, _by_cell(harming), cells),
     ]
 
@@ -133,17 +133,11 @@ def _position(kind: Kind, place: Place) -> tuple[int, int, int, int]:
     )
 
 
-def _step_savers(
-    kind: Kind, catalog: Catalog, setup: Mapping[str, object], helping: Sequence[Method]
-) -> list[CellAdvice]:
+def _step_savers(kind: Kind, catalog: Catalog, setup: Mapping[str, object]) -> list[CellAdvice]:
     """The fullest cell of methods that only save steps, where the time is the training's own work."""
     if kind not in _OWN_WORK:
         return []
-    others = [
-        method
-        for method in _possible(catalog.relieving(Bottleneck.SAMPLE_EFFICIENCY), setup)
-        if method not in helping and method.relieves == (Bottleneck.SAMPLE_EFFICIENCY,)
-    ]
+    others = _possible(filter(only_saves_steps, catalog.relieving(Bottleneck.SAMPLE_EFFICIENCY)), setup)
     cells = sorted(_by_cell(others).items(), key=lambda item: (-_core(item[1]), _position(kind, item[0])))
     reason = (
         "saves steps, not time per step: worth it only if the curve of quality against cost, at equal budgets and with "
