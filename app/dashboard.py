@@ -10,7 +10,9 @@ st.set_page_config(page_title="trainrx", page_icon=":material/speed:", layout="w
 st.navigation(
     [
         st.Page(PAGES / "runs.py", title="Runs", icon=":material/list:", default=True),
-        st.Page(PAGES / "diagnosis.py", title="Diagnosis", icon=":material/stethoscope:", url_path="diagnosis"),
+        st.Page(
+            PAGES / "diagnosis.py", title="Diagnosis", icon=":material/stethoscope:", url_path="diagnosis"
+        ),
     ],
     position="top",
 ).run()
