@@ -14,12 +14,18 @@ from .commands import ui
 
 app = typer.Typer(
     name="trainrx",
-    help="Finds what a PyTorch training run is waiting for, says what to change, and proves it.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+@app.callback()
+def commands() -> None:
+    """Finds what a PyTorch training run is waiting for, says what to change, and proves it."""
+
+
 ui.register(app)
 
 

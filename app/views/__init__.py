@@ -1,0 +1,1 @@
+"""Report in, ready-formatted values out: what terminal and dashboard show, not how it is drawn."""
