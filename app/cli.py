@@ -10,23 +10,18 @@ import sys
 import typer
 
 from ..profiler.errors import TrainrxError
-from .commands import ui
+from .commands import catalog, check, profile, show, ui
 
 app = typer.Typer(
     name="trainrx",
+    help="Finds what a PyTorch training run is waiting for, says what to change, and proves it.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-
-@app.callback()
-def commands() -> None:
-    """Finds what a PyTorch training run is waiting for, says what to change, and proves it."""
-
-
-ui.register(app)
+for command in (profile, show, check, catalog, ui):
+    command.register(app)
 
 
 def main() -> None:

@@ -12,9 +12,11 @@ from typing import Annotated
 import typer
 
 from ..profiler.errors import TrainrxError
-from ..profiler.store import RunFolder
+from ..profiler.launch import Limits
+from ..profiler.store import RunFolder, find_run
 from .commands.options import DEFAULT_RUNS, RunsDir
 from .demo_pictures import make_pictures
+from .recording import record_and_report
 from .serve import serve
 
 SCRIPT = Path(__file__).with_name("demo_script") / "train.py"
@@ -31,11 +33,14 @@ def demo(
 ) -> None:
     """Train a small network on pictures, record the run, and open the dashboard on it."""
     count = make_pictures(data)
-    typer.echo(f"{count} pictures in {data}. Training on them, under trainrx:\n")
-    run = _profile(data, runs)
-    typer.echo(f"\n{run.report().verdict}\nEverything about the run is in {run.path}\n")
-    if not no_ui:
-        raise SystemExit(_show(run, browser=browser))
+    script = [str(SCRIPT), "--data", str(data)]
+    typer.echo(
+        f"{count} pictures in {data}. Recording the training on them:\n  trainrx profile {' '.join(script)}\n"
+    )
+    code = record_and_report(script, runs_dir=runs, limits=Limits(), as_json=False)
+    if code or no_ui:
+        raise SystemExit(code)
+    raise SystemExit(_show(find_run("last", runs), browser=browser))
 
 
 def main() -> None:
@@ -45,18 +50,6 @@ def main() -> None:
     except TrainrxError as error:
         sys.stderr.write(f"trainrx: {error}\n")
         sys.exit(error.exit_code)
-
-
-def _profile(data: Path, runs: Path) -> RunFolder:
-    """What ``trainrx profile train.py --data DATA`` does."""
-    from ..profiler.analysis import analyse
-    from ..profiler.launch import Limits, python_command, record
-
-    run = record(python_command([str(SCRIPT), "--data", str(data)]), runs_dir=runs, limits=Limits())
-    analysis = analyse(run)
-    run.write_report(analysis.report)
-    run.write_steps(analysis.steps)
-    return run
 
 
 def _show(run: RunFolder, *, browser: bool) -> int:

@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .agent import format as layout
 from .diagnosis import diagnose
 from .observation import Observation
 from .recorder_cost import recorder_cost
 from .recording import RankRecording, read_ranks
-from .report import HostLine, RankInfo, RecorderCost, Report, RunInfo
-from .setup_facts import setup_facts
+from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunInfo
+from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.host import host_lines
+from .timeline.lateness import Lateness, lateness
+from .timeline.loader import loader_report
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
 from .unrecorded import why_no_step
@@ -56,12 +59,18 @@ def analyse(run: RunFolder) -> Analysis:
         return _without_steps(run, manifest, ranks)
     step_time = first.steps.step_time()
     assert step_time is not None
+    loader = _loader(first)
+    late = lateness([(rank.recording.rank, rank.steps, rank.stages) for rank in ranks])
     findings = diagnose(
         Observation(
             setup=first.setup,
             step_time=step_time,
             stages=first.stages.per_step(first.steps.timed),
             lines=first.lines,
+            loader=loader,
+            lateness=late,
+            exchanges_per_step=_per_step(first, layout.GRADIENTS_READY, synchronised=True),
+            collectives_per_step=_per_step(first, layout.COMMUNICATION) or 0.0,
         )
     )
     report = Report(
@@ -71,9 +80,11 @@ def analyse(run: RunFolder) -> Analysis:
         step_time=step_time,
         stages=first.stages.shares(first.steps.timed),
         host_lines=list(first.lines),
+        loader=loader,
+        loader_reason=None if loader is not None else "the training used no DataLoader, or it made no batch",
         device_reason=_device_reason(first.setup),
         findings=findings,
-        ranks=[_rank_info(rank) for rank in ranks],
+        ranks=[_rank_info(rank, late) for rank in ranks],
         recorder=recorder_cost(first.recording, first.steps),
     )
     return Analysis(report, step_table(first.steps, first.stages))
@@ -108,9 +119,26 @@ def _analyse_rank(recording: RankRecording, warmup: int) -> _RankAnalysis:
     )
 
 
+def _loader(rank: _RankAnalysis) -> LoaderReport | None:
+    settings = training_loader(rank.recording)
+    return None if settings is None else loader_report(rank.recording, settings["number"], rank.steps)
+
+
+def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> float | None:
+    """How many spans of a code a timed step has; None where the run has none."""
+    spans = rank.recording.of_code(code)
+    if synchronised:
+        spans = spans[spans[:, 3] == 1]
+    if not len(spans):
+        return None
+    step = np.searchsorted(rank.steps.start_ns, spans[:, 1], side="right") - 1
+    inside = (step >= 0) & rank.steps.timed[np.clip(step, 0, None)]
+    return float(inside.sum()) / float(rank.steps.timed.sum())
+
+
 def _without_steps(run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnalysis]) -> Analysis:
     first = ranks[0] if ranks else None
-    reason = why_no_step(run.path, None if first is None else first.recording)
+    reason = why_no_step(run.path, manifest, None if first is None else first.recording)
     steps = first.steps if first is not None else _no_steps()
     stages = first.stages if first is not None else StageTimes.empty()
     report = Report(
@@ -142,7 +170,7 @@ def _run_info(manifest: Manifest, steps: Steps) -> RunInfo:
     )
 
 
-def _rank_info(rank: _RankAnalysis) -> RankInfo:
+def _rank_info(rank: _RankAnalysis, late: Lateness | None = None) -> RankInfo:
     ended = rank.recording.end_reason
     return RankInfo(
         rank=rank.recording.rank,
@@ -150,7 +178,10 @@ def _rank_info(rank: _RankAnalysis) -> RankInfo:
         steps=len(rank.steps),
         step_time=rank.steps.step_time(),
         stages=rank.stages.shares(rank.steps.timed),
-        note=None if ended else "its recording ends without a last word: it is going on, or the process was killed",
+        last_share=None if late is None else late.last_share.get(rank.recording.rank),
+        note=None
+        if ended
+        else "its recording ends without a last word: it is going on, or the process was killed",
     )
 
 
@@ -158,5 +189,3 @@ def _device_reason(setup: dict[str, Any]) -> str:
     if setup.get("device.kind") == "cpu":
         return "this run used no GPU"
     return "the device was not traced in this run"
-
-

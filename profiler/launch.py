@@ -31,6 +31,8 @@ POLL_S = 0.1
 #: How long a script may take to end by itself after it was stopped or interrupted.
 GRACE_S = 20.0
 KILL_S = 5.0
+#: Kineto announces each window on stderr below this log level; stderr belongs to the script.
+QUIET_KINETO = "99"
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,9 @@ def python_command(script: Sequence[str]) -> list[str]:
             raise UsageError("-m needs the name of a module, as in `trainrx profile -m package.train`")
         return [sys.executable, *script]
     if not Path(script[0]).is_file():
-        raise UsageError(f"no such script: {script[0]} (to run a command, put it after --, as in `-- torchrun …`)")
+        raise UsageError(
+            f"no such script: {script[0]} (to run a command, put it after --, as in `-- torchrun …`)"
+        )
     return [sys.executable, *script]
 
 
@@ -159,13 +163,17 @@ class _Follower:
             else:
                 self._watch_time(progress, moment - self._first_step)
         elif moment - self._ending_since > GRACE_S:
-            self._note = self._note or f"the script did not end by itself within {GRACE_S:.0f} s and was terminated"
+            self._note = (
+                self._note or f"the script did not end by itself within {GRACE_S:.0f} s and was terminated"
+            )
             _end_tree(self._process.pid, and_root=True)
 
     def _lose_patience(self, moment: float) -> None:
         patience = self._limits.patience_s
         if patience is not None and moment - self._started > patience:
-            self._note = f"no step was seen in {patience:.0f} s, so the script was stopped (--patience waits longer)"
+            self._note = (
+                f"no step was seen in {patience:.0f} s, so the script was stopped (--patience waits longer)"
+            )
             self._ending_since = moment
             self._process.terminate()
 
@@ -232,6 +240,8 @@ def _environment(options: Options) -> dict[str, str]:
     present = environment.get("PYTHONPATH")
     environment["PYTHONPATH"] = os.pathsep.join([str(BOOTSTRAP), *([present] if present else [])])
     environment[layout.OPTIONS_VARIABLE] = options.to_environment()
+    if options.traced_steps:
+        environment.setdefault("KINETO_LOG_LEVEL", QUIET_KINETO)
     return environment
 
 
@@ -258,7 +268,9 @@ def _manifest(run: RunFolder, command: Sequence[str], limits: Limits) -> Manifes
 def _git_state() -> dict[str, Any]:
     """Commit and cleanness of the folder the command runs in; empty where there is no git."""
     try:
-        head = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=True)
+        head = subprocess.run(
+            ["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=True
+        )
         status = subprocess.run(
             ["git", "status", "--porcelain", "--untracked-files=no"],
             capture_output=True, text=True, timeout=5, check=True,

@@ -16,7 +16,9 @@ def recorder_cost(recording: RankRecording, steps: Steps) -> RecorderCost:
     """
     notes = [str(fact["text"]) for fact in recording.facts.get("note", []) if "text" in fact]
     if recording.fault is not None:
-        notes.append(f"The recorder switched itself off after a fault of its own: {recording.fault.splitlines()[-1]}")
+        notes.append(
+            f"The recorder switched itself off after a fault of its own: {recording.fault.splitlines()[-1]}"
+        )
     step_time = steps.step_time()
     span_cost = recording.facts.get("span_cost")
     costs = recording.facts.get("cost")
@@ -26,7 +28,9 @@ def recorder_cost(recording: RankRecording, steps: Steps) -> RecorderCost:
     thread_s = float(costs[-1]["thread_cpu_s"]) if costs else 0.0
     spans_s = len(recording.spans) * float(span_cost[-1]["seconds"])
     share = (thread_s + spans_s) / seconds
-    return RecorderCost(overhead_share=share, overhead_us_per_step=share * step_time.mean_s * 1e6, notes=notes)
+    return RecorderCost(
+        overhead_share=share, overhead_us_per_step=share * step_time.mean_s * 1e6, notes=notes
+    )
 
 
 def _recorded_seconds(recording: RankRecording) -> float:

@@ -146,7 +146,75 @@ class RankInfo(Part):
     step_time: StepTime | None = None
     stages: list[StageShare] = []
     device: DeviceShares | None = None
+    last_share: float | None = Field(
+        default=None, description="share of steps in which the others waited for it"
+    )
     note: str | None = None
+
+
+class WorkerReport(Part):
+    """One loader worker; ``worker`` is None for a training process that loads by itself."""
+
+    worker: int | None
+    batches: int
+    busy_share: float = Field(description="share of the timed span in which it was making a batch")
+    batch_s: float
+
+
+class TransformReport(Part):
+    """One transform of the data set's pipeline; seconds per call."""
+
+    name: str
+    file: str | None = None
+    line: int | None = None
+    calls: int
+    wall_s: float
+    cpu_s: float
+
+
+class LoaderLine(Part):
+    """A line of Python that loading was seen in; ``share`` is of all samples taken while a batch was made."""
+
+    file: str
+    line: int
+    function: str
+    share: float
+    samples: int
+
+
+class LoaderReport(Part):
+    """How the training loader makes its batches; seconds are means, None is not known."""
+
+    num_workers: int
+    batches: int
+    samples_per_batch: float
+    sample_wall_s: float
+    sample_cpu_s: float
+    collate_wall_s: float
+    collate_cpu_s: float
+    cpu_share: float = Field(description="CPU seconds per wall second while making a batch, 0 to 1")
+    core_wait_share: float | None = Field(
+        default=None, description="share of batch time spent waiting for a core"
+    )
+    bytes_per_sample: float | None = None
+    start_s: float | None = Field(
+        default=None, description="from asking for workers to the first being ready"
+    )
+    starts: int = Field(default=0, description="how often workers were started within the timed steps")
+    empty_share: float | None = Field(default=None, description="share of fetches that found no batch ready")
+    workers: list[WorkerReport] = []
+    transforms: list[TransformReport] = []
+    lines: list[LoaderLine] = []
+
+    @property
+    def batch_wall_s(self) -> float:
+        """Mean wall seconds of making one batch in one process."""
+        return self.sample_wall_s * self.samples_per_batch + self.collate_wall_s
+
+    @property
+    def batch_cpu_s(self) -> float:
+        """Mean CPU seconds of making one batch."""
+        return self.sample_cpu_s * self.samples_per_batch + self.collate_cpu_s
 
 
 class RecorderCost(Part):
@@ -215,6 +283,8 @@ class Report(Part):
     step_time_reason: str | None = None
     stages: list[StageShare] = []
     host_lines: list[HostLine] = []
+    loader: LoaderReport | None = None
+    loader_reason: str | None = None
     device: DeviceShares | None = None
     device_reason: str | None = None
     kernel_classes: list[KernelClass] = []

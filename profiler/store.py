@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
 from datetime import datetime, timezone
@@ -161,7 +160,11 @@ def find_run(name: str, runs_dir: Path) -> RunFolder:
         return matching[0]
     if matching:
         raise InputError(f"{len(matching)} runs in {runs_dir} begin with {name}: give more of the id")
-    known = f"the newest is {runs[0].path.name}" if runs else "there is none yet: record one with `trainrx profile`"
+    known = (
+        f"the newest is {runs[0].path.name}"
+        if runs
+        else "there is none yet: record one with `trainrx profile`"
+    )
     raise InputError(f"no run called {name} in {runs_dir}: {known}")
 
 
@@ -195,7 +198,7 @@ def _read(path: Path) -> bytes:
 def _write(path: Path, text: str) -> None:
     temporary = path.with_name(path.name + ".part")
     temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
+    temporary.replace(path)
 
 
 def _slug(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 from .agent import format as layout
 from .agent.sign_in import FOLDER as PROCESSES
 from .recording import RankRecording
-from .timeline.host import innermost_user_frame
+from .store import Manifest
+from .timeline.frames import innermost_user_frame
+from .vocabulary import RunStatus
 
 _SEEN = {
     layout.DATA_WAIT: "batch fetch",
@@ -22,8 +25,12 @@ _SEEN = {
 MAX_CARDS = 1000
 
 
-def why_no_step(run_dir: Path, recording: RankRecording | None) -> str:
+def why_no_step(run_dir: Path, manifest: Manifest, recording: RankRecording | None) -> str:
     """One sentence on what was seen, and one on what to do."""
+    if manifest.status is RunStatus.FAILED and manifest.exit_code is not None:
+        return (
+            f"The command failed before a step was over ({_exit(manifest.exit_code)}): see what it printed."
+        )
     if recording is not None and len(recording.of_code(layout.STEP)):
         return "Only warm-up steps were recorded: let the script make more steps, or lower --warmup."
     cards = _cards(run_dir)
@@ -43,6 +50,16 @@ def why_no_step(run_dir: Path, recording: RankRecording | None) -> str:
             "Check that the script came as far as its training loop."
         )
     return f"No step was recorded: {_what_was_seen(recording)}{_where_it_was(recording)}."
+
+
+def _exit(code: int) -> str:
+    """How a process ended, in words: its exit code, or the signal that killed it."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"
 
 
 def _cards(run_dir: Path) -> list[dict[str, Any]]:
@@ -70,5 +87,5 @@ def _where_it_was(recording: RankRecording) -> str:
     if not len(stacks):
         return ""
     numbers, counts = np.unique(stacks, return_counts=True)
-    frame = innermost_user_frame(recording, int(numbers[counts.argmax()]))
+    frame = innermost_user_frame(recording.stacks.get(int(numbers[counts.argmax()]), ()), recording.process)
     return f"; it was last busy at {frame.file}:{frame.line} ({frame.function})" if frame is not None else ""

@@ -17,7 +17,11 @@ def verdict(findings: Sequence[Finding], step_time: StepTime | None) -> str:
         return headline.summary + _doubt(headline)
     compute = next((finding for finding in findings if finding.kind is Kind.COMPUTE), None)
     step = f"Nothing beside the model dominates the step of {step_time.p50_s * 1e3:.1f} ms."
-    return f"{step} {compute.summary}" if compute is not None else f"Nothing dominates the step of {step_time.p50_s * 1e3:.1f} ms."
+    return (
+        f"{step} {compute.summary}"
+        if compute is not None
+        else f"Nothing dominates the step of {step_time.p50_s * 1e3:.1f} ms."
+    )
 
 
 def _doubt(finding: Finding) -> str:

@@ -1,7 +1,7 @@
 """The shared look of all figures: transparent, quiet, readable on the light and the dark page.
 
-Figures call `styled` last. Text takes the page's colour in the dashboard (Streamlit's own theme lies on top) and a
-middle grey elsewhere. This module sets looks only, never data.
+Figures call `styled` last. Text takes the page's colour in the dashboard (Streamlit's own theme lies on
+top) and a middle grey elsewhere. This module sets looks only, never data.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """The diagnosis page of one run, named by ``?run=``: verdict first, then the numbers it rests on."""
 
 import streamlit as st
+
 from trainrx.app.figures import host_lines, stage_bar, steps_over_time
 from trainrx.app.pages.parts import cards
 from trainrx.app.pages.parts.charts import draw
-from trainrx.app.pages.parts.plain import plain
 from trainrx.app.pages.parts.stored import DiagnosisPage, finished, followed, run_rows, runs_dir
+from trainrx.app.stored import named_run, status_of
 from trainrx.app.views.diagnosis import DiagnosisView
-from trainrx.app.views.stored_run import named_run, status_of
+from trainrx.app.views.markdown import escaped
 from trainrx.profiler.errors import TrainrxError
 from trainrx.profiler.store import RunFolder
 from trainrx.profiler.vocabulary import RunStatus
@@ -30,7 +31,7 @@ def choose(current: str) -> None:
     names = list(scripts)
     position = names.index(current) if current in scripts else None
     title, switch = st.columns([3, 2], vertical_alignment="center")
-    title.title(plain(scripts.get(current) or "Diagnosis"), anchor=False)
+    title.title(escaped(scripts.get(current) or "Diagnosis"), anchor=False)
     picked = switch.selectbox(
         "Run",
         names,

@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 import pandas as pd
 import streamlit as st
+
 from trainrx.app.pages.parts.stored import run_rows, runs_dir
 from trainrx.app.views.run_list import RunRow, families, matching
 

@@ -1,1 +1,1 @@
-"""Report in, ready-formatted values out: what terminal and dashboard show, not how it is drawn."""
+"""What a page or a command shows, worked out apart from how it is drawn."""

@@ -9,10 +9,11 @@ import time
 from typing import Any
 
 
-def is_loader_worker() -> bool:
-    """Whether this process is a worker of a ``torch.utils.data.DataLoader``."""
+def loader_worker_id() -> int | None:
+    """The number of this worker of a ``torch.utils.data.DataLoader``; None in any other process."""
     module = sys.modules.get("torch.utils.data._utils.worker")
-    return module is not None and module.get_worker_info() is not None
+    info = module.get_worker_info() if module is not None else None
+    return None if info is None else int(info.id)
 
 
 def _distributed() -> Any | None:

@@ -14,8 +14,11 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from . import process
+from .background import Background
 from .calibrate import span_cost_s
 from .format import STEP, STEP_TRACED
+from .loading import Loading
+from .model_facts import ModelFacts
 from .rank_folder import RankFolder
 from .sign_in import sign_in
 from .window import TraceWindow
@@ -44,6 +47,7 @@ class Recorder:
         thread: ident of the training thread; None until the first hook was reached, -1 when switched off.
         inside: a forward or backward span is open, so inner module calls are not spans of their own.
         spans: queue of ``(code, start_ns, end_ns, argument)``, emptied by the background thread.
+        parallel: the models under data parallelism.
         wrappers: code of the functions that the hooks put around torch's, for TorchDynamo to skip.
         folder: where this rank writes, once claimed.
     """
@@ -54,14 +58,17 @@ class Recorder:
         self.inside = False
         self.spans: collections.deque[Span] = collections.deque()
         self.folder: RankFolder | None = None
-        self.on_claim: list[Callable[[Recorder], None]] = []
+        self.loading = Loading(self)
         timed = options.warmup + (options.steps or DEFAULT_TIMED_STEPS)
         self.window = TraceWindow(first=timed, steps=options.traced_steps)
         self.wrappers: list[CodeType] = []
+        self.parallel: list[weakref.ref[Any]] = []
+        self.model_facts = ModelFacts(self)
         self.steps = 0
         self.traced = False
         self.stop_at = None if options.steps is None else timed + options.traced_steps
         self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._background: Background | None = None
         self._descriptions: dict[str, int] = {}
         self._told: set[str] = set()
         self._step_start: int | None = None
@@ -82,15 +89,15 @@ class Recorder:
             return False
 
     def _claim(self) -> bool:
-        if process.is_loader_worker():
+        if process.loader_worker_id() is not None:
             self.thread = _NOBODY
             return False
         self.folder = RankFolder.claim(self.options.run_dir)
         self.thread = threading.get_ident()
         self.folder.fact("process", **process.describe())
         self.folder.fact("span_cost", seconds=span_cost_s())
-        for callback in self.on_claim:
-            callback(self)
+        self._background = Background(self, self.folder)
+        self._background.start()
         return True
 
     def rebind(self) -> bool:
@@ -148,6 +155,31 @@ class Recorder:
             self.folder.fact(fact, number=number, **description)
         return number
 
+    def skip_in_dynamo(self, wrapper: Any) -> None:
+        """Remember a wrapper's code for TorchDynamo to leave alone."""
+        self.wrappers.append(wrapper.__code__)
+
+    def parallel_model(self, model: Any, describe: Callable[[Any], dict[str, Any]]) -> None:
+        """A model was put under data parallelism."""
+        self.parallel.append(weakref.ref(model))
+        try:
+            if self.thread == threading.get_ident() or self.admits():
+                self.number(model, "parallel", describe)
+        except Exception as error:
+            self.fail(error)
+
+    def gradients_are_synchronised(self) -> bool:
+        """Whether a backward that starts now averages gradients over the ranks (false within ``no_sync``)."""
+        models = [model for reference in self.parallel if (model := reference()) is not None]
+        return any(getattr(model, "require_backward_grad_sync", True) for model in models)
+
+    def saw_call(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """One of the first forward calls in training: look at model and inputs."""
+        try:
+            self.model_facts.saw(model, args, kwargs)
+        except Exception as error:
+            self.fail(error)
+
     def note(self, text: str) -> None:
         """Tell the report's reader something."""
         if self.folder is not None:
@@ -202,6 +234,8 @@ class Recorder:
         """Write down that recording ended in good order."""
         self.window.close(self)
         if self.folder is not None:
+            if self._background is not None:
+                self._background.tell_cost()
             self.folder.fact("end", reason=reason, steps=self.steps)
             self.folder.write_spans(self.spans)
 

@@ -22,8 +22,8 @@ class TraceWindow:
         """Trace ``steps`` steps once ``first`` steps are over."""
         self._first = first
         self._last = first + steps
-        self._profiler: Any | None = None
-        self._step: Any | None = None
+        self._profiler: Any = None
+        self._step: Any = None
 
     def at_step(self, recorder: Recorder, done: int) -> None:
         """Called after each step with the number of steps that are over."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..observation import Observation
 from ..report import Fact, Finding
 from ..vocabulary import Kind, Stage
-from .finding import percent, stage_finding
+from .finding import ms, percent, stage_finding
 
 #: From this many parameter tensors on, an update tensor by tensor is slow for their number alone.
 MANY_TENSORS = 100
@@ -18,10 +18,18 @@ def find(observation: Observation) -> Finding | None:
     name = setup.get("optimizer.name", "The optimizer")
     tensors = setup.get("optimizer.tensors")
     one_by_one = not setup.get("optimizer.fused") and not setup.get("optimizer.foreach")
-    many = tensors is not None and tensors >= MANY_TENSORS and one_by_one and setup.get("device.kind") == "cpu"
+    many = (
+        tensors is not None and tensors >= MANY_TENSORS and one_by_one and setup.get("device.kind") == "cpu"
+    )
     facts = [
         Fact(name=key, value=setup[key], basis="setup")
-        for key in ("optimizer.name", "optimizer.tensors", "optimizer.parameters", "optimizer.foreach", "optimizer.fused")
+        for key in (
+            "optimizer.name",
+            "optimizer.tensors",
+            "optimizer.parameters",
+            "optimizer.foreach",
+            "optimizer.fused",
+        )
         if key in setup
     ]
     detail = f", tensor by tensor over {tensors} of them" if many else ""
@@ -31,7 +39,7 @@ def find(observation: Observation) -> Finding | None:
         Stage.OPTIMIZER,
         cause="for-loop-optimizer" if many else None,
         summary=(
-            f"{name} takes {observation.seconds(Stage.OPTIMIZER) * 1e3:.1f} ms of every step ({percent(share)}) "
+            f"{name} takes {ms(observation.seconds(Stage.OPTIMIZER))} of every step ({percent(share)}) "
             f"to update the parameters{detail}."
         ),
         evidence=tuple(facts),

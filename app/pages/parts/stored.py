@@ -12,10 +12,10 @@ import streamlit as st
 from ....profiler.store import RunFolder, list_runs
 from ....profiler.vocabulary import RunStatus
 from ...commands.options import DEFAULT_RUNS
+from ...stored import Fingerprint, fingerprint, open_run, status_of
 from ...views.diagnosis import DiagnosisView, diagnosis_view
 from ...views.run_list import RunRow, load_row
 from ...views.steps import StepSeries, step_series
-from ...views.stored_run import Fingerprint, fingerprint, open_run, status_of
 
 #: A run that goes on is analysed again only after this multiple of what its last analysis took.
 REST_PER_ANALYSIS = 5.0

@@ -10,14 +10,12 @@ from ..format import CHECKPOINT
 from ..recorder import now
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from ..recorder import Recorder
 
 MODULE = "torch.serialization"
 
 
-def install(module: ModuleType, recorder: Recorder) -> None:
+def install(module: Any, recorder: Recorder) -> None:
     """Wrap ``torch.save``; saving before the first step claims no rank folder."""
     spans = recorder.spans
     original = module.save

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager
 from functools import wraps
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from ..format import DATA_WAIT, LOADER_START
+from ..format import DATA_WAIT, LOADER_START, LOADER_VARIABLE, READY_UNIT, WORKER_MARK
 from ..recorder import now
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from collections.abc import Generator
 
     from ..recorder import Recorder
 
 MODULE = "torch.utils.data.dataloader"
 
 
-def install(module: ModuleType, recorder: Recorder) -> None:
+def install(module: Any, recorder: Recorder) -> None:
     """Wrap the making of an iterator and each fetch from it."""
     spans = recorder.spans
     original_next = module._BaseDataLoaderIter.__next__
@@ -27,12 +29,13 @@ def install(module: ModuleType, recorder: Recorder) -> None:
     def __next__(self: Any) -> Any:
         if recorder.thread != get_ident() and not recorder.admits():
             return original_next(self)
+        source = getattr(self, "_trainrx_loader", 0) + _batches_ready(self)
         start = now()
         recorder.fetch_begins(start)
         try:
             return original_next(self)
         finally:
-            spans.append((DATA_WAIT, start, now(), getattr(self, "_trainrx_loader", 0)))
+            spans.append((DATA_WAIT, start, now(), source))
 
     @wraps(original_iter)
     def __iter__(self: Any) -> Any:
@@ -41,13 +44,41 @@ def install(module: ModuleType, recorder: Recorder) -> None:
         number = recorder.number(self, "loader", describe)
         start = now()
         recorder.loader_starts(start)
-        iterator = original_iter(self)
+        with _workers_write_to(recorder, number):
+            iterator = original_iter(self)
         spans.append((LOADER_START, start, now(), number))
         iterator._trainrx_loader = number
+        fetcher = getattr(iterator, "_dataset_fetcher", None)
+        if fetcher is not None:
+            fetcher._trainrx_loader = number
         return iterator
 
     module._BaseDataLoaderIter.__next__ = __next__
     module.DataLoader.__iter__ = __iter__
+
+
+def _batches_ready(iterator: Any) -> int:
+    """How many batches lie ready from the workers, in the form of a span's argument; 0 where that cannot be known."""
+    queue = getattr(iterator, "_data_queue", None)
+    if queue is None:
+        return 0
+    try:
+        return (queue.qsize() + 1) * READY_UNIT
+    except (NotImplementedError, OSError):
+        return 0
+
+
+@contextmanager
+def _workers_write_to(recorder: Recorder, number: int) -> Generator[None]:
+    """Tell the workers that start now where to write, through the environment that they inherit."""
+    if recorder.folder is None:
+        yield
+        return
+    os.environ[LOADER_VARIABLE] = recorder.folder.worker_path(number, WORKER_MARK)
+    try:
+        yield
+    finally:
+        os.environ.pop(LOADER_VARIABLE, None)
 
 
 def describe(loader: Any) -> dict[str, Any]:

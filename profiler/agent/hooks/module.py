@@ -10,14 +10,12 @@ from ..format import FORWARD
 from ..recorder import now
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from ..recorder import Recorder
 
 MODULE = "torch"
 
 
-def install(module: ModuleType, recorder: Recorder) -> None:
+def install(module: Any, recorder: Recorder) -> None:
     """Wrap the call of every module."""
     spans = recorder.spans
     base = module.nn.Module
@@ -29,6 +27,8 @@ def install(module: ModuleType, recorder: Recorder) -> None:
         if recorder.inside or (recorder.thread != get_ident() and not recorder.admits()):
             return original(self, *args, **kwargs)
         recorder.inside = True
+        if recorder.model_facts.is_watching and self.training and gradients_are_on():
+            recorder.saw_call(self, args, kwargs)
         start = now()
         recorder.work_begins(start)
         try:
@@ -38,4 +38,4 @@ def install(module: ModuleType, recorder: Recorder) -> None:
             spans.append((FORWARD, start, now(), 0 if gradients_are_on() else 1))
 
     base.__call__ = __call__
-    recorder.wrappers.append(__call__.__code__)
+    recorder.skip_in_dynamo(__call__)

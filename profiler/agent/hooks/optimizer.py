@@ -10,14 +10,12 @@ from ..format import OPTIMIZER, ZERO_GRAD
 from ..recorder import now
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from ..recorder import Recorder
 
 MODULE = "torch.optim.optimizer"
 
 
-def install(module: ModuleType, recorder: Recorder) -> None:
+def install(module: Any, recorder: Recorder) -> None:
     """Use torch's own step hooks, and wrap ``zero_grad``."""
     spans = recorder.spans
     open_steps: list[int] = []

@@ -1,0 +1,36 @@
+"""``trainrx show``: the verdict and the numbers of a stored run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .options import DEFAULT_RUNS, AsJson, RunsDir
+
+
+def show(
+    run: Annotated[
+        str, typer.Argument(help="a run's folder or id, the beginning of its id, or `last`")
+    ] = "last",
+    runs: RunsDir = DEFAULT_RUNS,
+    as_json: AsJson = False,
+) -> None:
+    """Show a run: verdict, stages, findings."""
+    import sys
+
+    from ...profiler.store import find_run
+    from ..stored import current_report
+    from ..terminal.report import print_report
+
+    folder = find_run(run, runs)
+    report = current_report(folder)
+    if as_json:
+        sys.stdout.write(report.to_json() + "\n")
+    else:
+        print_report(report, folder.path)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(show)

@@ -1,0 +1,58 @@
+"""Records a command for the terminal: live line, verdict, exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..profiler.analysis import analyse
+from ..profiler.launch import Limits, python_command, record
+from ..profiler.report import Report
+from ..profiler.store import RunFolder
+from ..profiler.vocabulary import RunStatus
+from .terminal.live import LiveLine
+from .terminal.report import print_report
+
+EXIT_FAILED = 1
+EXIT_NO_EVIDENCE = 4
+
+
+def record_and_report(command: Sequence[str], *, runs_dir: Path, limits: Limits, as_json: bool) -> int:
+    """Record, analyse, store and print; returns the exit code for the shell.
+
+    ``command`` is a script with its arguments, ``-m module …``, or ``-- program …``.
+    """
+    program = list(command[1:]) if command[0] == "--" else python_command(command)
+    with LiveLine(limits) as live:
+        run = record(
+            program,
+            runs_dir=runs_dir,
+            limits=limits,
+            stdout=sys.stderr if as_json else None,
+            on_start=live.started,
+            on_progress=live.show,
+        )
+    report = store_analysis(run)
+    if as_json:
+        sys.stdout.write(report.to_json() + "\n")
+    else:
+        print_report(report, run.path, stderr=True)
+    return exit_code(report)
+
+
+def store_analysis(run: RunFolder) -> Report:
+    """Analyse a run and keep the result in its folder."""
+    analysis = analyse(run)
+    run.write_report(analysis.report)
+    run.write_steps(analysis.steps)
+    return analysis.report
+
+
+def exit_code(report: Report) -> int:
+    """1 if the recorded command failed, 4 if it showed no step, else 0."""
+    if report.run.status is RunStatus.FAILED or (
+        report.run.status is RunStatus.INTERRUPTED and report.step_time is None
+    ):
+        return EXIT_FAILED
+    return 0 if report.step_time is not None else EXIT_NO_EVIDENCE

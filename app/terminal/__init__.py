@@ -1,0 +1,1 @@
+"""What the terminal shows: values in, rich text out."""
