@@ -8,9 +8,9 @@ from typing import Any
 
 from ..profiler.errors import UsageError
 
-TILE_PX = 256
+TILE_PX = 320
 #: From one tile to the next; tiles overlap, as two photographs hold few of this size side by side.
-STRIDE_PX = 20
+STRIDE_PX = 16
 JPEG_QUALITY = 90
 
 

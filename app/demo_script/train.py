@@ -33,12 +33,11 @@ class Pictures(Dataset):
         return torch.from_numpy((pixels - 0.5) / 0.25).permute(2, 0, 1), label
 
     def augment(self, picture):
-        picture = picture.resize((self.size, self.size), Image.Resampling.BICUBIC)
         if random.random() < 0.5:
             picture = picture.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
         for enhancer in (ImageEnhance.Brightness, ImageEnhance.Contrast, ImageEnhance.Color):
             picture = enhancer(picture).enhance(random.uniform(0.7, 1.3))
-        return picture
+        return picture.resize((self.size, self.size), Image.Resampling.BICUBIC)
 
 
 def make_model(classes):
