@@ -26,6 +26,7 @@ DEFAULT_DATA = Path("demo-data")
 def demo(
     data: Annotated[Path, typer.Option(help="folder for the pictures")] = DEFAULT_DATA,
     runs: RunsDir = DEFAULT_RUNS,
+    steps: Annotated[int, typer.Option(min=1, help="steps to time")] = 40,
     no_ui: Annotated[
         bool, typer.Option("--no-ui", envvar="TRAINRX_DEMO_NO_UI", help="end after the verdict")
     ] = False,
@@ -37,7 +38,7 @@ def demo(
     typer.echo(
         f"{count} pictures in {data}. Recording the training on them:\n  trainrx profile {' '.join(script)}\n"
     )
-    code = record_and_report(script, runs_dir=runs, limits=Limits(), as_json=False)
+    code = record_and_report(script, runs_dir=runs, limits=Limits(steps=steps), as_json=False)
     if code or no_ui:
         raise SystemExit(code)
     raise SystemExit(_show(find_run("last", runs), browser=browser))

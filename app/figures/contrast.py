@@ -1,14 +1,13 @@
-"""Which ink is readable on a coloured shape. Computes no colour of its own beyond black or white."""
+"""Which ink is readable on a coloured shape. Knows black and white only; colours are the palette's."""
 
 from __future__ import annotations
 
-from .palette import ink
+BLACK, WHITE = "#000000", "#ffffff"
 
 
 def ink_on(color: str) -> str:
-    """Dark or light ink for text on ``color`` (``#rrggbb``): whichever has the higher WCAG 2.2 contrast."""
-    light, dark = ink(dark=True), ink(dark=False)
-    return light if contrast(light, color) >= contrast(dark, color) else dark
+    """Black or white for text on ``color`` (``#rrggbb``): on every colour one of them has a contrast above 4.5."""
+    return max(BLACK, WHITE, key=lambda ink: contrast(ink, color))
 
 
 def contrast(one: str, other: str) -> float:

@@ -40,8 +40,8 @@ def host_lines(lines: Sequence[LineView]) -> go.Figure:
 
 def longest(lines: Sequence[LineView]) -> list[LineView]:
     """The lines that take longest, by stage and time."""
-    kept = sorted(lines, key=lambda line: -line.ms)[:MAX_LINES]
-    return [line for line in lines if line in kept]
+    kept = sorted(range(len(lines)), key=lambda number: -lines[number].ms)[:MAX_LINES]
+    return [lines[number] for number in sorted(kept)]
 
 
 def alt(lines: Sequence[LineView]) -> str:

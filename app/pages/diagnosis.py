@@ -143,6 +143,7 @@ def show_ranks(view: DiagnosisView) -> None:
                 "steps": rank.steps,
                 "median step": rank.step_time,
                 "biggest stage": rank.biggest_stage,
+                "others waited for it in": rank.waited_for,
                 "note": rank.note,
             }
             for rank in view.ranks

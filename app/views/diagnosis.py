@@ -99,12 +99,13 @@ class SetupGroup:
 
 @dataclass(frozen=True)
 class RankView:
-    """One training process."""
+    """One training process; ``waited_for`` is the share of steps in which the others waited for it."""
 
     rank: str
     steps: str
     step_time: str
     biggest_stage: str
+    waited_for: str
     note: str
 
 
@@ -333,11 +334,12 @@ def _line(line: HostLine) -> LineView:
 
 def _setup(report: Report, manifest: Manifest) -> tuple[SetupGroup, ...]:
     groups = {
-        title: list[tuple[str, str]]() for title in ("Machine", "Software", "Loader", "Optimizer", "Other")
+        title: list[tuple[str, str]]()
+        for title in ("Machine", "Software", "Loader", "Model", "Optimizer", "Other")
     }
     for name, value in report.setup.items():
         title, shown = _setup_place(name)
-        groups[title].append((shown, _setting(value)))
+        groups[title].append((shown.removesuffix("_bytes"), _setting(name, value)))
     if report.device is None and report.device_reason is not None:
         groups["Machine"].append(("device trace", text.unavailable(report.device_reason)))
     groups["Software"] += [(name, version) for name, version in manifest.versions.items() if name != "python"]
@@ -349,20 +351,22 @@ def _setup_place(name: str) -> tuple[str, str]:
     """The group of a dotted setup fact, and the name it has there."""
     first, _, rest = name.partition(".")
     match first:
-        case "loader" | "optimizer":
+        case "loader" | "optimizer" | "model":
             return first.capitalize(), rest or name
+        case "batch" | "precision" | "task":
+            return "Model", name.replace(".", " ")
         case "cpu" | "device":
             return "Machine", f"{first} {rest}".rstrip()
         case "platform" | "world_size":
             return "Machine", name
         case "torch" | "python" | "cuda":
-            return "Software", first if rest in ("", "version") else name
+            return "Software", first if rest in ("", "version") else rest
         case _:
             return "Other", name
 
 
-def _setting(value: Any) -> str:
-    shown = text.setting(value)
+def _setting(name: str, value: Any) -> str:
+    shown = text.size(value) if name.endswith("_bytes") and isinstance(value, int) else text.setting(value)
     return shown if len(shown) <= 200 else shown[:199] + "…"
 
 
@@ -381,6 +385,7 @@ def _rank(rank: RankInfo) -> RankView:
         steps=text.count(rank.steps),
         step_time=text.duration(step.p50_s) if step is not None else text.unavailable(_UNTIMED),
         biggest_stage=f"{biggest.name.label} {text.percent(biggest.share)}" if biggest is not None else "n/a",
+        waited_for=text.percent(rank.last_share) if rank.last_share is not None else "n/a",
         note=rank.note or "",
     )
 

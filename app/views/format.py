@@ -26,6 +26,8 @@ def milliseconds(value_ms: float) -> str:
 
 def duration(seconds: float) -> str:
     """A time in the unit that suits it: ``850 µs``, ``78.8 ms``, ``1.23 s``, ``2 min 5 s``."""
+    if 0 < seconds < 1e-6:
+        return "<1 µs"
     if 0 < seconds < 0.001:
         return f"{seconds * 1e6:.0f} µs"
     if seconds < 1:
@@ -105,9 +107,11 @@ def fact(item: Fact) -> str:
 
 
 def setting(value: object) -> str:
-    """A value of the setup: ``yes``, ``no``, ``138,154``, or its text."""
+    """A value of the setup: ``yes``, ``no``, ``138,154``, its text, or its parts in a row."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return count(value)
-    return f"{value:,.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from trainrx.app.figures.taxonomy_matrix import matrix_alt, taxonomy_matrix
 from trainrx.app.figures.taxonomy_tree import taxonomy_tree, tree_alt
 from trainrx.app.views.catalog import Matrix, matrix, second_taxonomy

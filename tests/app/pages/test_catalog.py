@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import trainrx.app
 from streamlit.testing.v1 import AppTest
+
+import trainrx.app
 
 PAGE = Path(trainrx.app.__file__).parent / "pages" / "catalog.py"
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 import trainrx.app
 
 playwright = pytest.importorskip("playwright.sync_api")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from trainrx.app.views.catalog import (
     Choice,
     allowed_words,

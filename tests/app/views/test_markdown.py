@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from trainrx.app.views.markdown import escaped
 
 
