@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -339,7 +340,7 @@ def _setup(report: Report, manifest: Manifest) -> tuple[SetupGroup, ...]:
     }
     for name, value in report.setup.items():
         title, shown = _setup_place(name)
-        groups[title].append((shown.removesuffix("_bytes"), _setting(name, value)))
+        groups[title].append((re.sub("_bytes$", " size", shown), _setting(name, value)))
     if report.device is None and report.device_reason is not None:
         groups["Machine"].append(("device trace", text.unavailable(report.device_reason)))
     groups["Software"] += [(name, version) for name, version in manifest.versions.items() if name != "python"]

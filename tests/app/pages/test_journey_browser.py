@@ -52,6 +52,7 @@ def dashboard(tmp_path: Path, samples: Any) -> Iterator[tuple[subprocess.Popen[s
     finally:
         server.terminate()
         server.wait(timeout=30)
+        server.stdout.close()
 
 
 def family(server: subprocess.Popen[str]) -> list[psutil.Process]:

@@ -106,7 +106,7 @@ def test_setup_is_grouped_and_says_what_is_missing(samples: Any) -> None:
     view = diagnosis_view(samples.full_report(setup=setup), kept)
     rows = {group.title: dict(group.rows) for group in view.setup}
     assert rows["Loader"] == {"num_workers": "4"}
-    assert rows["Model"] == {"parameter": "2.0 KiB", "has": "conv"}
+    assert rows["Model"] == {"parameter size": "2.0 KiB", "has": "conv"}
     assert rows["Machine"] == {"device trace": "n/a: this run used no GPU"}
     assert rows["Software"] == {"trainrx": "0.1.0", "git commit": "0123456789 + changes"}
     assert len(rows["Other"]["odd"]) == 200
