@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..diagnosis.device.observation import DeviceObservation
-from ..ingest.columns import ABSENT, DeviceKind, HostKind, Trace, TraceInfo
-from ..ingest.nsight import FORMAT as NSIGHT
+from ..ingest.columns import ABSENT, NSIGHT, DeviceKind, HostKind, Trace, TraceInfo
 from ..ingest.source import Progress, no_progress
 from ..vocabulary import Stage
 from .collectives import CollectiveTimes, collective_times
