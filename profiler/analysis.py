@@ -11,6 +11,7 @@ import pandas as pd
 
 from .agent import format as layout
 from .core_wait import core_wait_share
+from .deep_window import device_of, read_deep_window, with_device
 from .diagnosis import diagnose
 from .facts import printable, whole
 from .observation import Observation
@@ -22,8 +23,10 @@ from .store import Manifest, RunFolder
 from .timeline.host import host_lines
 from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
+from .timeline.rank_summary import RankSummary
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
+from .trace_report import kernel_classes
 from .unrecorded import why_no_step
 from .verdict import verdict
 
@@ -78,6 +81,10 @@ def analyse(run: RunFolder) -> Analysis:
             collectives_per_step=_per_step(first, layout.COMMUNICATION) or 0.0,
         )
     )
+    window, window_note = read_deep_window(first.recording)
+    device = device_of(window)
+    if window is not None and device is not None:
+        findings = with_device(findings, window, device.idle_share)
     report = Report(
         run=_run_info(manifest, first.steps),
         verdict=verdict(findings, step_time),
@@ -90,10 +97,14 @@ def analyse(run: RunFolder) -> Analysis:
         host_lines=list(first.lines),
         loader=loader,
         loader_reason=None if loader is not None else "the training used no DataLoader, or it made no batch",
-        device_reason=_device_reason(first.setup),
+        device=device,
+        device_reason=None if device is not None else _device_reason(first.setup, window),
+        kernel_classes=kernel_classes(
+            [window.kernels] if window is not None and window.kernels is not None else []
+        ),
         findings=findings,
         ranks=[_rank_info(rank, late) for rank in ranks],
-        recorder=_cost(manifest, first),
+        recorder=_cost(manifest, first, window_note),
     )
     return Analysis(report, step_table(first.steps, first.stages))
 
@@ -204,14 +215,14 @@ def _rank_info(rank: _RankAnalysis, late: Lateness | None = None) -> RankInfo:
     )
 
 
-def _cost(manifest: Manifest, first: _RankAnalysis | None) -> RecorderCost:
+def _cost(manifest: Manifest, first: _RankAnalysis | None, *more: str | None) -> RecorderCost:
     """The recorder's cost, with what the launcher had to note beside what the agent noted."""
     cost = RecorderCost() if first is None else recorder_cost(first.recording, first.steps)
-    notes = [*cost.notes, *([printable(manifest.note)] if manifest.note else [])]
+    notes = [*cost.notes, *(printable(note) for note in (manifest.note, *more) if note)]
     return cost.model_copy(update={"notes": notes})
 
 
-def _device_reason(setup: dict[str, Any]) -> str:
+def _device_reason(setup: dict[str, Any], window: RankSummary | None) -> str:
     if setup.get("device.kind") == "cpu":
         return "this run used no GPU"
-    return "the device was not traced in this run"
+    return "no device was traced in this run" if window is None else "the deep window saw no work on a device"

@@ -351,6 +351,18 @@ class Prescription(Part):
     next_bottleneck: str | None = None
 
 
+class WhatIf(Part):
+    """What a step would take with one thing changed, predicted by replaying the trace; seconds per step."""
+
+    change: str
+    measured_step_s: float
+    predicted_step_s: float
+    bound_step_s: float = Field(description="the step without all exposed time of what is changed")
+    unexplained_share: float = Field(
+        description="what the unchanged replay did not reproduce of the measured step"
+    )
+
+
 class Speedup(Part):
     """Measured speed-up: median of pair ratios with a bootstrap interval."""
 
@@ -402,6 +414,7 @@ class Report(Part):
     memory: MemoryCurveInfo | None = None
     collectives: CollectiveSkew | None = None
     findings: list[Finding] = []
+    what_ifs: list[WhatIf] = []
     prescriptions: list[Prescription] = []
     ruled_out: list[RuledOut] = []
     cells: list[CellAdvice] = []
