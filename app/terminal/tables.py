@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from ...profiler.report import Finding, KernelClass, RankInfo, Report, StageShare
+from ...profiler.diagnosis.finding import short_path
+from ...profiler.report import Finding, KernelClass, RankInfo, Report, StageShare, Where
 from ...profiler.vocabulary import Severity, Stage
 from ..figures.palette import STAGE_COLORS
 from ..views.format import duration, milliseconds, percent
@@ -34,7 +35,7 @@ def finding_table(findings: Sequence[Finding]) -> Table:
     """The findings, headline first."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading in ("", "kind", "cause"):
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=True)
     table.add_column("per step", justify="right")
     table.add_column("share", justify="right")
     table.add_column("where", overflow="fold")
@@ -45,9 +46,14 @@ def finding_table(findings: Sequence[Finding]) -> Table:
             finding.cause or "not known",
             milliseconds(finding.ms_per_step),
             percent(finding.share),
-            str(finding.where[0]) if finding.where else "",
+            _place(finding.where[0]) if finding.where else "",
         )
     return table
+
+
+def _place(where: Where) -> str:
+    """A place with its path cut to the last two parts: the report has the whole."""
+    return str(where.model_copy(update={"file": None if where.file is None else short_path(where.file)}))
 
 
 def kernel_table(classes: Sequence[KernelClass]) -> Table:
