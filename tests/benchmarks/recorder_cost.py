@@ -1,87 +1,116 @@
 """What the recorder costs a training loop of about 5 ms a step: run it as a script, it is no test.
 
-The same loop runs with and without the recorder's light mode, one after the other, so that a machine that slows down
-slows both; each pair gives a ratio of their median step times, and the median of the ratios counts. The script times
-its own steps, with and without alike. Usage: ``python tests/benchmarks/recorder_cost.py [--pairs 9] [--steps 300]``.
+The same loop runs in two processes at once, with and without the recorder's light mode, which take turns: a block of
+steps here, a block there. So a machine that slows down slows both. A pair of blocks gives the ratio of their median
+step times; the median of the ratios counts. Wall time is what a user waits; the CPU time of the training thread is told
+beside it, for machines on which others compute too.
+
+Usage: ``python tests/benchmarks/recorder_cost.py [--pairs 60] [--steps 20] [--width 9000]``.
 """
 
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median, quantiles
 
 from trainrx.profiler.agent.format import STEP
 from trainrx.profiler.analysis import analyse
 from trainrx.profiler.launch import Limits, record
 from trainrx.profiler.recording import read_ranks
+from trainrx.profiler.store import RunFolder
 
 LOOP = """
-import json, sys, time
+import json, os, sys, time
 import torch
 from torch.utils.data import DataLoader
 
+_, here, mine, other, first, pairs, steps, width = sys.argv
+pairs, steps, width = int(pairs), int(steps), int(width)
+fifos = {name: os.open(os.path.join(here, name), os.O_RDWR) for name in (mine, other)}
 torch.manual_seed(0)
-width = int(sys.argv[3])
 model = torch.nn.Sequential(torch.nn.Linear(64, width), torch.nn.ReLU(), torch.nn.Linear(width, 10))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-loader = DataLoader(list(torch.randn(int(sys.argv[2]) * 64, 64)), 64)
-marks = [time.perf_counter()]
-for x in loader:
-    loss = model(x).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    marks.append(time.perf_counter())
-with open(sys.argv[1], "w") as file:
-    json.dump([after - before for before, after in zip(marks, marks[1:])][10:], file)
+loader = iter(DataLoader(torch.randn((pairs + 1) * steps * 64, 64), 64))
+blocks = []
+for block in range(pairs + 1):
+    if block or first == "False":
+        os.read(fifos[mine], 1)
+    times = []
+    for _ in range(steps):
+        wall, cpu = time.perf_counter(), time.thread_time()
+        loss = model(next(loader)).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        times.append((time.perf_counter() - wall, time.thread_time() - cpu))
+    blocks.append(times)
+    os.write(fifos[other], b".")
+with open(os.path.join(here, mine + ".json"), "w") as file:
+    json.dump(blocks[1:], file)
 """
 WHOLE = Limits(steps=None, warmup=10, traced_steps=0, seconds=None, patience_s=None)
+WALL, CPU = 0, 1
+Blocks = list[list[list[float]]]
+
+
+def take_turns(place: Path, pairs: int, steps: int, width: int) -> tuple[Blocks, Blocks, Path]:
+    """Step times of the plain and the recorded loop, block by block, and the folder of the recording."""
+    script = place / "loop.py"
+    script.write_text(LOOP)
+    for name in ("plain", "recorded"):
+        os.mkfifo(place / name)
+
+    def command(mine: str, other: str) -> list[str]:
+        values = (str(place), mine, other, str(mine == "plain"), str(pairs), str(steps), str(width))
+        return [sys.executable, str(script), *values]
+
+    plain = subprocess.Popen(command("plain", "recorded"))
+    run = record(command("recorded", "plain"), runs_dir=place / "runs", limits=WHOLE)
+    plain.wait()
+    read = [json.loads((place / f"{name}.json").read_text()) for name in ("plain", "recorded")]
+    return read[0], read[1], run.path
+
+
+def ratios(plain: Blocks, recorded: Blocks, clock: int) -> list[float]:
+    """Recorded over plain, by pair of blocks."""
+    return [
+        median(step[clock] for step in there) / median(step[clock] for step in here)
+        for here, there in zip(plain, recorded, strict=True)
+    ]
 
 
 def main() -> None:
+    """Measure and print."""
     parser = argparse.ArgumentParser(description="cost of the recorder's light mode in the loop")
-    parser.add_argument("--pairs", type=int, default=9)
-    parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--width", type=int, default=2600, help="of the model: sets the time of a step")
+    parser.add_argument("--pairs", type=int, default=60, help="pairs of blocks")
+    parser.add_argument("--steps", type=int, default=20, help="steps of a block")
+    parser.add_argument("--width", type=int, default=9000, help="of the model: sets the time of a step")
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
-    ratios: list[float] = []
-    plain_s: list[float] = []
-    spans_per_step = claimed_us = 0.0
     with tempfile.TemporaryDirectory() as place:
-        script, times = Path(place, "loop.py"), Path(place, "times.json")
-        script.write_text(LOOP)
-        command = [sys.executable, str(script), str(times), str(options.steps), str(options.width)]
-        for number in range(options.pairs):
-            pair: dict[str, float] = {}
-            for mode in ("plain", "recorded") if number % 2 else ("recorded", "plain"):
-                if mode == "plain":
-                    subprocess.run(command, check=True)
-                else:
-                    run = record(command, runs_dir=Path(place, "runs"), limits=WHOLE)
-                    spans = read_ranks(run.path)[0].spans
-                    spans_per_step = len(spans) / int((spans[:, 0] == STEP).sum())
-                    claimed_us = analyse(run).report.recorder.overhead_us_per_step or float("nan")
-                pair[mode] = statistics.median(json.loads(times.read_text()))
-            plain_s.append(pair["plain"])
-            ratios.append(pair["recorded"] / pair["plain"])
-            print(
-                f"pair {number + 1}: plain {pair['plain'] * 1e3:.3f} ms, ratio {ratios[-1]:.4f}", flush=True
-            )
-    step_us = statistics.median(plain_s) * 1e6
-    cost_us = (statistics.median(ratios) - 1) * step_us
-    low, high = min(ratios), max(ratios)
-    print(
-        f"median ratio {statistics.median(ratios):.4f} (from {low:.4f} to {high:.4f}) at {step_us / 1e3:.2f} ms a step"
-    )
-    print(
-        f"{cost_us:.1f} µs per step, {cost_us / spans_per_step:.2f} µs per span ({spans_per_step:.1f} spans per step)"
-    )
-    print(f"the last report claims {claimed_us:.1f} µs per step at most")
+        plain, recorded, folder = take_turns(Path(place), options.pairs, options.steps, options.width)
+        spans = read_ranks(folder)[0].spans
+        spans_per_step = len(spans) / int((spans[:, 0] == STEP).sum())
+        claimed = claimed_us(folder)
+    for clock, name in ((WALL, "wall"), (CPU, "CPU of the training thread")):
+        found = ratios(plain, recorded, clock)
+        step_us = median(step[clock] for block in plain for step in block) * 1e6
+        cost_us = (median(found) - 1) * step_us
+        low, _, high = quantiles(found, n=4)
+        print(
+            f"{name}: {step_us / 1e3:.2f} ms a step, median ratio {median(found):.4f} of {len(found)} pairs (half of "
+            f"them from {low:.4f} to {high:.4f}): {cost_us:.1f} µs per step, {cost_us / spans_per_step:.2f} µs per span"
+        )
+    print(f"{spans_per_step:.1f} spans per step; the report claims {claimed:.1f} µs per step at most")
+
+
+def claimed_us(folder: Path) -> float:
+    """What the run's own report says that recording cost, in µs per step."""
+    return analyse(RunFolder(folder)).report.recorder.overhead_us_per_step or float("nan")
 
 
 if __name__ == "__main__":
