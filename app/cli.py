@@ -10,7 +10,7 @@ import sys
 import typer
 
 from ..profiler.errors import TrainrxError
-from .commands import check, profile, show, ui
+from .commands import catalog, check, export, import_, profile, show, ui
 
 app = typer.Typer(
     name="trainrx",
@@ -20,10 +20,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-profile.register(app)
-show.register(app)
-check.register(app)
-ui.register(app)
+for command in (profile, import_, show, check, catalog, export, ui):
+    command.register(app)
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..advisor.prescribe import prescribe
 from ..profiler.analysis import analyse
 from ..profiler.errors import UsageError
 from ..profiler.launch import Limits, python_command, record
@@ -52,11 +53,12 @@ def _analyse_and_store(run: RunFolder) -> Report:
 
 
 def store_analysis(run: RunFolder) -> Report:
-    """Analyse a run and keep the result in its folder."""
+    """Analyse a run, prescribe, and keep the result in its folder."""
     analysis = analyse(run)
-    run.write_report(analysis.report)
+    report = prescribe(analysis.report)
+    run.write_report(report)
     run.write_steps(analysis.steps)
-    return analysis.report
+    return report
 
 
 def exit_code(report: Report) -> int:

@@ -9,15 +9,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .agent import format as layout
+from .core_wait import core_wait_share
 from .diagnosis import diagnose
 from .facts import printable, whole
 from .observation import Observation
 from .recorder_cost import recorder_cost
 from .recording import RankRecording, read_ranks
-from .report import HostLine, RankInfo, RecorderCost, Report, RunInfo
-from .setup_facts import setup_facts
+from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunInfo
+from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.host import host_lines
+from .timeline.lateness import Lateness, lateness
+from .timeline.loader import loader_report
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
 from .unrecorded import why_no_step
@@ -59,12 +63,19 @@ def analyse(run: RunFolder) -> Analysis:
         return _without_steps(run, manifest, ranks)
     step_time = first.steps.step_time()
     assert step_time is not None
+    loader = _loader(first)
+    late = lateness([(rank.recording.rank, rank.steps, rank.stages) for rank in ranks])
     findings = diagnose(
         Observation(
             setup=first.setup,
             step_time=step_time,
             stages=first.stages.per_step(first.steps.timed),
             lines=first.lines,
+            loader=loader,
+            lateness=late,
+            exchanges_per_step=_per_step(first, layout.GRADIENTS_READY, synchronised=True),
+            core_wait_share=core_wait_share(first.recording),
+            collectives_per_step=_per_step(first, layout.COMMUNICATION) or 0.0,
         )
     )
     report = Report(
@@ -72,11 +83,16 @@ def analyse(run: RunFolder) -> Analysis:
         verdict=verdict(findings, step_time),
         setup=first.setup,
         step_time=step_time,
+        batches_per_step=float(first.steps.fetches[first.steps.timed].mean()),
+        process_cpu_s_per_step=_process_cpu_s(first),
+        core_wait_share=core_wait_share(first.recording),
         stages=first.stages.shares(first.steps.timed),
         host_lines=list(first.lines),
+        loader=loader,
+        loader_reason=None if loader is not None else "the training used no DataLoader, or it made no batch",
         device_reason=_device_reason(first.setup),
         findings=findings,
-        ranks=[_rank_info(rank) for rank in ranks],
+        ranks=[_rank_info(rank, late) for rank in ranks],
         recorder=_cost(manifest, first),
     )
     return Analysis(report, step_table(first.steps, first.stages))
@@ -109,6 +125,34 @@ def _analyse_rank(recording: RankRecording, warmup: int) -> _RankAnalysis:
         lines=tuple(host_lines(recording, steps, stages)),
         setup=setup_facts(recording),
     )
+
+
+def _process_cpu_s(rank: _RankAnalysis) -> float | None:
+    """CPU seconds of the training process per timed step; None where fewer than two steps were timed in a row."""
+    marks = rank.recording.of_code(layout.PROCESS_CPU)
+    timed = np.flatnonzero(rank.steps.timed)
+    if len(timed) < 2 or not len(marks):
+        return None
+    ends = rank.steps.end_ns[timed]
+    used = np.interp(ends[[0, -1]], marks[:, 1], marks[:, 3])
+    return float(used[1] - used[0]) / 1e9 / (timed[-1] - timed[0])
+
+
+def _loader(rank: _RankAnalysis) -> LoaderReport | None:
+    settings = training_loader(rank.recording)
+    return None if settings is None else loader_report(rank.recording, settings["number"], rank.steps)
+
+
+def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> float | None:
+    """How many spans of a code a timed step has; None where the run has none."""
+    spans = rank.recording.of_code(code)
+    if synchronised:
+        spans = spans[spans[:, 3] == 1]
+    if not len(spans):
+        return None
+    step = np.searchsorted(rank.steps.start_ns, spans[:, 1], side="right") - 1
+    inside = (step >= 0) & rank.steps.timed[np.clip(step, 0, None)]
+    return float(inside.sum()) / float(rank.steps.timed.sum())
 
 
 def _without_steps(run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnalysis]) -> Analysis:
@@ -145,7 +189,7 @@ def _run_info(manifest: Manifest, steps: Steps) -> RunInfo:
     )
 
 
-def _rank_info(rank: _RankAnalysis) -> RankInfo:
+def _rank_info(rank: _RankAnalysis, late: Lateness | None = None) -> RankInfo:
     ended = rank.recording.end_reason
     return RankInfo(
         rank=rank.recording.rank,
@@ -153,6 +197,7 @@ def _rank_info(rank: _RankAnalysis) -> RankInfo:
         steps=len(rank.steps),
         step_time=rank.steps.step_time(),
         stages=rank.stages.shares(rank.steps.timed),
+        last_share=None if late is None else late.last_share.get(rank.recording.rank),
         note=None
         if ended
         else "its recording ends without a last word: it is going on, or the process was killed",

@@ -11,6 +11,7 @@ from typing import Any
 
 Facts = Mapping[str, Any]
 MAX_TEXT = 4096
+MAX_ITEMS = 256
 MAX_WHOLE = 2**63 - 1
 
 
@@ -18,6 +19,16 @@ def text(fact: Facts, key: str) -> str | None:
     """A text without control characters, cut to a sane length."""
     value = fact.get(key)
     return printable(value) if isinstance(value, str) else None
+
+
+def texts(fact: Facts, key: str) -> list[str]:
+    """The texts of a list; empty where there is no list."""
+    value = fact.get(key)
+    return (
+        [printable(item) for item in value[:MAX_ITEMS] if isinstance(item, str)]
+        if isinstance(value, list)
+        else []
+    )
 
 
 def whole(fact: Facts, key: str) -> int | None:

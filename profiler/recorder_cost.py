@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .agent import format as layout
+from .core_wait import caution, core_wait_share
 from .facts import number, text
 from .recording import RankRecording
 from .report import RecorderCost
@@ -19,6 +20,9 @@ def recorder_cost(recording: RankRecording, steps: Steps) -> RecorderCost:
     does: an upper estimate.
     """
     notes = [note for fact in recording.facts.get("note", []) if (note := text(fact, "text")) is not None]
+    warning = caution(core_wait_share(recording))
+    if warning is not None:
+        notes.append(warning)
     if recording.fault is not None:
         notes.append(f"The recorder switched itself off after a fault of its own: {recording.fault_line}.")
     step_time = steps.step_time()

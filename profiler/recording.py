@@ -33,6 +33,28 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
+class WorkerRecording:
+    """What one loader worker wrote, over all epochs.
+
+    Attributes:
+        loader: the loader's number.
+        worker: the worker's number; None for a training process that loads by itself.
+        batches: int64, shape (n, 10), columns as in `agent.format`.
+        samples, stacks: as in `RankRecording`.
+        ready_ns: when each of its processes was ready for its first batch.
+        transforms: running totals per transform and process, later ones last.
+    """
+
+    loader: int
+    worker: int | None
+    batches: NDArray[np.int64]
+    samples: NDArray[np.int64]
+    stacks: Mapping[int, tuple[Frame, ...]]
+    ready_ns: tuple[int, ...]
+    transforms: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, eq=False)
 class RankRecording:
     """One rank's raw records.
 
@@ -43,6 +65,7 @@ class RankRecording:
         stacks: stack number to frames, innermost first.
         facts: the other facts by name, in the order they were written.
         fault: why the agent switched itself off, if it did.
+        workers: what its loader workers wrote.
     """
 
     rank: int
@@ -52,6 +75,7 @@ class RankRecording:
     stacks: Mapping[int, tuple[Frame, ...]]
     facts: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
     fault: str | None = None
+    workers: tuple[WorkerRecording, ...] = ()
 
     def of_code(self, *codes: int) -> NDArray[np.int64]:
         """The spans with these codes, shape (k, 4), in order of their start."""
@@ -87,25 +111,37 @@ def read_ranks(run_dir: Path) -> list[RankRecording]:
 
 def read_rank(folder: Path) -> RankRecording:
     """Read one rank's folder."""
-    facts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    stacks: dict[int, tuple[Frame, ...]] = {}
-    for fact in _read_facts(folder / layout.FACTS_FILE):
-        name = str(fact.get("fact"))
-        number = whole(fact, "number")
-        if name == "stack":
-            if number is not None:
-                stacks[number] = _frames(fact.get("frames"))
-        else:
-            facts[name].append(fact)
-    process = facts["process"][0] if facts["process"] else {}
+    facts, stacks = _read_facts(folder)
+    process = facts["process"][0] if facts.get("process") else {}
+    workers_dir = folder / layout.WORKERS_FOLDER
+    workers = sorted(workers_dir.iterdir()) if workers_dir.is_dir() else []
     return RankRecording(
         rank=_rank_number(process, folder),
         folder=folder,
         spans=_read_records(folder / layout.SPANS_FILE, layout.SPAN_WORDS),
         samples=_read_records(folder / layout.SAMPLES_FILE, layout.SAMPLE_WORDS),
         stacks=stacks,
-        facts=dict(facts),
+        facts=facts,
         fault=_read_fault(folder / layout.FAULT_FILE),
+        workers=tuple(worker for path in workers if (worker := _read_worker(path)) is not None),
+    )
+
+
+def _read_worker(folder: Path) -> WorkerRecording | None:
+    loader, _, worker = folder.name.partition("-")
+    if not loader.isdigit() or not (worker.isdigit() or worker == layout.MAIN_PROCESS):
+        return None
+    facts, stacks = _read_facts(folder)
+    return WorkerRecording(
+        loader=int(loader),
+        worker=int(worker) if worker.isdigit() else None,
+        batches=_read_records(folder / layout.BATCHES_FILE, layout.BATCH_WORDS),
+        samples=_read_records(folder / layout.SAMPLES_FILE, layout.SAMPLE_WORDS),
+        stacks=stacks,
+        ready_ns=tuple(
+            ready for fact in facts.get("worker", []) if (ready := whole(fact, "ready_ns")) is not None
+        ),
+        transforms=tuple(facts.get("transform", [])),
     )
 
 
@@ -146,7 +182,21 @@ def _plausible(records: NDArray[np.int64]) -> NDArray[np.bool_]:
     return ((times >= 0) & (times < MAX_TIME_NS)).all(axis=1) & (times[:, 0] <= times[:, -1])
 
 
-def _read_facts(path: Path) -> Iterator[dict[str, Any]]:
+def _read_facts(folder: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[int, tuple[Frame, ...]]]:
+    """The facts of a folder by name, and its stacks apart."""
+    facts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    stacks: dict[int, tuple[Frame, ...]] = {}
+    for fact in _read_lines(folder / layout.FACTS_FILE):
+        name, number = str(fact.get("fact")), whole(fact, "number")
+        if name == "stack":
+            if number is not None:
+                stacks[number] = _frames(fact.get("frames"))
+        else:
+            facts[name].append(fact)
+    return dict(facts), stacks
+
+
+def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
     if not path.is_file():
         return
     with path.open("rb") as file:

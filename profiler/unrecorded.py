@@ -14,7 +14,7 @@ from .agent.sign_in import FOLDER as PROCESSES
 from .facts import text
 from .recording import RankRecording
 from .store import Manifest
-from .timeline.host import innermost_user_frame
+from .timeline.frames import innermost_user_frame
 from .vocabulary import RunStatus
 
 _SEEN = {
@@ -98,5 +98,5 @@ def _where_it_was(recording: RankRecording) -> str:
     if not len(stacks):
         return ""
     numbers, counts = np.unique(stacks, return_counts=True)
-    frame = innermost_user_frame(recording, int(numbers[counts.argmax()]))
+    frame = innermost_user_frame(recording.stacks.get(int(numbers[counts.argmax()]), ()), recording.process)
     return f"; it was last busy at {frame.file}:{frame.line} ({frame.function})" if frame is not None else ""

@@ -1,8 +1,9 @@
 """The colours of the product: one per stage, the same in every chart, report and command.
 
-The nine stage colours were chosen by searching around familiar hues for the set whose closest pair stays furthest apart
-in OKLab under normal sight, protanopia, deuteranopia and tritanopia (simulation: Machado et al. 2009), while every
-colour keeps a contrast of at least 2:1 against both the light and the dark page. This module holds colours only.
+The nine stage colours were chosen by searching around familiar hues for the set whose closest pair stays
+furthest apart in OKLab under normal sight, protanopia, deuteranopia and tritanopia (simulation: Machado et
+al. 2009), while every colour keeps a contrast of at least 2:1 against both the light and the dark page.
+This module holds colours only.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from types import MappingProxyType
 from ...profiler.vocabulary import IdleCause, Stage
 
 LIGHT_PAGE = "#ffffff"
-DARK_PAGE = "#0e1117"
+DARK_PAGE = "#171614"
 
 STAGE_COLORS: Mapping[Stage, str] = MappingProxyType(
     {

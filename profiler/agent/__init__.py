@@ -20,16 +20,9 @@ if TYPE_CHECKING:
 
 #: One module per hook: each says which torch module it waits for (``MODULE``) and patches it (``install``).
 HOOKS = (
-    "loader",
-    "module",
-    "backward",
-    "optimizer",
-    "checkpoint",
-    "collectives",
-    "garbage",
-    "dynamo",
-    "signed",
-)
+    "loader", "fetcher", "module", "parallel", "backward", "optimizer", "checkpoint", "collectives", "garbage",
+    "dynamo", "signed",
+)  # fmt: skip
 
 
 def start_from_environment() -> None:
@@ -42,13 +35,11 @@ def start_from_environment() -> None:
 def start(options: Options) -> None:
     """Wait for torch to be imported and hook into it; nothing is written before the first hook is reached."""
     from . import tracebacks
-    from .background import Background
     from .imports import ImportWatch
     from .recorder import Recorder, drain_quietly
     from .sign_in import sign_in
 
     recorder = Recorder(options)
-    recorder.on_claim.append(lambda claimed: Background(claimed).start())
     watch = ImportWatch()
     for name in HOOKS:
         hook = import_module(f".hooks.{name}", __name__)

@@ -6,6 +6,10 @@ A rank's folder holds
 - ``samples.bin``: little-endian int64 records ``time_ns, stack``;
 - ``facts.jsonl``: one JSON object per line with ``t`` (ns) and ``fact``; rare things: who the process is, stacks,
   loaders, optimizers, notes, costs;
+- ``workers/<loader>-<worker>/``: what a loader worker wrote (``main`` for a training process that loads by itself):
+  ``facts.jsonl``, ``samples.bin``, and ``batches.bin`` with int64 records ``start_ns, end_ns, samples, samples_wall_ns,
+  samples_cpu_ns, collate_wall_ns, collate_cpu_ns, core_wait_ns, bytes_read, pid``; core wait and bytes count from the
+  process's start, -1 where not known;
 - ``trace.json.gz``: the Chrome trace of the deep window, if there was one;
 - ``fault``: reserved space that the agent overwrites when it switches itself off, so that a full disk can still tell.
 
@@ -19,14 +23,18 @@ SPANS_FILE = "spans.bin"
 SAMPLES_FILE = "samples.bin"
 FACTS_FILE = "facts.jsonl"
 FAULT_FILE = "fault"
+WORKERS_FOLDER = "workers"
+BATCHES_FILE = "batches.bin"
+MAIN_PROCESS = "main"
 TRACE_FILE = "trace.json.gz"
 STOP_FILE = "stop"
 FAULT_BYTES = 1024
 SPAN_WORDS = 4
 SAMPLE_WORDS = 2
+BATCH_WORDS = 10
 
 #: Span codes. The argument is the loader's or optimizer's number, or as said.
-DATA_WAIT = 1
+DATA_WAIT = 1  #: argument: loader number, plus `READY_UNIT` times one more than the batches that lay ready (0: unknown)
 LOADER_START = 2
 FORWARD = 3  #: argument 1: gradients were off
 BACKWARD = 4
@@ -35,10 +43,17 @@ COMMUNICATION = 6  #: argument: number of bytes
 CHECKPOINT = 7
 H2D = 8  #: argument: number of bytes
 ZERO_GRAD = 9
-LOADER_END = 10  #: a fetch that found the loader exhausted, or failed
+GRADIENTS_READY = 10  #: a moment; argument 1: the backward averages gradients over ranks
+LOADER_END = 11  #: a fetch that found the loader exhausted, or failed
 GARBAGE = 20  #: argument: generation
 STEP = 30  #: argument: data fetches in the step
+PROCESS_CPU = 32  #: a moment at the end of a step; argument: CPU nanoseconds of the process so far
 STEP_TRACED = 31  #: a step inside the torch.profiler window, not part of the timing
 
+READY_UNIT = 1 << 16
+
+#: Set while a loader starts its workers: the folder they write to, with a mark for their number.
+LOADER_VARIABLE = "TRAINRX_LOADER"
+WORKER_MARK = "{worker}"
 #: The environment variable that carries the agent's options as JSON.
 OPTIONS_VARIABLE = "TRAINRX_AGENT"

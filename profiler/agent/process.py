@@ -9,10 +9,11 @@ import time
 from typing import Any
 
 
-def is_loader_worker() -> bool:
-    """Whether this process is a worker of a ``torch.utils.data.DataLoader``."""
+def loader_worker_id() -> int | None:
+    """The number of this worker of a ``torch.utils.data.DataLoader``; None in any other process."""
     module = sys.modules.get("torch.utils.data._utils.worker")
-    return module is not None and module.get_worker_info() is not None
+    info = module.get_worker_info() if module is not None else None
+    return None if info is None else int(info.id)
 
 
 def _distributed() -> Any | None:
@@ -38,6 +39,16 @@ def world_size() -> int:
         return int(distributed.get_world_size())
     text = os.environ.get("WORLD_SIZE")
     return int(text) if text and text.isdigit() else 1
+
+
+def core_wait_ns(thread: int | str) -> int:
+    """Nanoseconds that a thread, by its native id, has waited for a free core so far; -1 if not known."""
+    try:
+        with open(f"/proc/self/task/{thread}/schedstat", "rb") as file:
+            on_core, waited, _ = file.read().split()
+    except (OSError, ValueError):
+        return -1
+    return int(waited) if int(on_core) else -1
 
 
 def describe() -> dict[str, Any]:

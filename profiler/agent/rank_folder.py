@@ -1,7 +1,7 @@
-"""The folder of one rank: append-only files, readable after ``kill -9``.
+"""Folders of append-only files, readable after ``kill -9``: one per rank, and in it one per loader worker.
 
 Writes go straight to file descriptors; nothing is held back in Python buffers. A full or read-only disk raises here
-and the caller switches the agent off; the reserved ``fault`` file can still be overwritten then.
+and the caller switches the agent off; a rank's reserved ``fault`` file can still be overwritten then.
 """
 
 from __future__ import annotations
@@ -16,44 +16,75 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from . import process
-from .format import FACTS_FILE, FAULT_BYTES, FAULT_FILE, SAMPLES_FILE, SPANS_FILE
+from .format import (
+    BATCHES_FILE,
+    FACTS_FILE,
+    FAULT_BYTES,
+    FAULT_FILE,
+    SAMPLES_FILE,
+    SPANS_FILE,
+    WORKERS_FOLDER,
+)
 
 if TYPE_CHECKING:
     import collections
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from .recorder import Span
 
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
 
 
-class RankFolder:
-    """Where one training process writes."""
+class RecordFolder:
+    """A folder that facts and samples are appended to."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.bytes_written = 0
+        self._inodes: dict[int, int] = {}
+        os.makedirs(path, exist_ok=True)
+        self._facts = self._open(FACTS_FILE)
+        self._samples = self._open(SAMPLES_FILE)
+
+    def fact(self, fact: str, **values: Any) -> None:
+        """Append one line to ``facts.jsonl``."""
+        line = json.dumps({"t": time.perf_counter_ns(), "fact": fact, **values}, default=str)
+        self._write(self._facts, line.encode("utf-8", "replace") + b"\n")
+
+    def write_samples(self, samples: Iterable[tuple[int, int]]) -> None:
+        """Append stack samples ``(time_ns, stack)``."""
+        self._write(self._samples, _words(samples))
+
+    def _open(self, name: str, flags: int = _APPEND) -> int:
+        descriptor = os.open(os.path.join(self.path, name), flags, 0o644)
+        self._inodes[descriptor] = os.fstat(descriptor).st_ino
+        return descriptor
+
+    def _write(self, descriptor: int, data: bytes) -> None:
+        if (
+            os.fstat(descriptor).st_ino != self._inodes[descriptor]
+        ):  # the number may be the script's own file by now
+            raise OSError("the script closed the recorder's files")
+        written = os.write(descriptor, data)
+        if written != len(data):
+            raise OSError(f"only {written} of {len(data)} bytes could be written: the disk is full")
+
+
+class RankFolder(RecordFolder):
+    """Where one training process writes."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
         self._lock = threading.Lock()
-        self._fault = os.open(os.path.join(path, FAULT_FILE), os.O_WRONLY | os.O_CREAT, 0o644)
+        self._spans = self._open(SPANS_FILE)
+        self._fault = self._open(FAULT_FILE, os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0))
         os.write(self._fault, b" " * FAULT_BYTES)
-        self._facts = os.open(os.path.join(path, FACTS_FILE), _APPEND, 0o644)
-        self._spans = os.open(os.path.join(path, SPANS_FILE), _APPEND, 0o644)
-        self._samples = os.open(os.path.join(path, SAMPLES_FILE), _APPEND, 0o644)
-        files = (self._fault, self._facts, self._spans, self._samples)
-        self._inodes = {descriptor: os.fstat(descriptor).st_ino for descriptor in files}
 
     @classmethod
     def claim(cls, run_dir: str) -> RankFolder:
         """Make this process's folder: named by its rank, else by the first number that is free."""
         ranks = os.path.join(run_dir, "ranks")
         os.makedirs(ranks, exist_ok=True)
-        number = process.rank()
-        names = (
-            (str(free) for free in itertools.count())
-            if number is None
-            else itertools.chain((str(number),), (f"{number}.{again}" for again in itertools.count(1)))
-        )
-        for name in names:
+        for name in _names(process.rank()):
             path = os.path.join(ranks, name)
             try:
                 os.mkdir(path)
@@ -62,22 +93,13 @@ class RankFolder:
             return cls(path)
         raise AssertionError
 
-    def fact(self, fact: str, **values: Any) -> None:
-        """Append one line to ``facts.jsonl``."""
-        line = json.dumps({"t": time.perf_counter_ns(), "fact": fact, **values}, default=str)
-        self._write(self._facts, line.encode("utf-8", "replace") + b"\n")
-
     def write_spans(self, queue: collections.deque[Span]) -> int:
         """Move what is queued now to disk; returns the number of spans."""
         with self._lock:
             spans = [queue.popleft() for _ in range(len(queue))]
             if spans:
-                self._write(self._spans, array.array("q", itertools.chain.from_iterable(spans)).tobytes())
+                self._write(self._spans, _words(spans))
         return len(spans)
-
-    def write_samples(self, samples: Iterable[tuple[int, int]]) -> None:
-        """Append stack samples ``(time_ns, stack)``."""
-        self._write(self._samples, array.array("q", itertools.chain.from_iterable(samples)).tobytes())
 
     def fault(self, error: BaseException) -> None:
         """Write the agent's own fault into the reserved file; needs no free disk space."""
@@ -88,12 +110,29 @@ class RankFolder:
         except OSError:
             return
 
-    def _write(self, descriptor: int, data: bytes) -> None:
-        if os.fstat(descriptor).st_ino != self._inodes[descriptor]:
-            raise OSError(
-                "the script closed the recorder's files"
-            )  # and the number may be a file of its own by now
-        written = os.write(descriptor, data)
-        if written != len(data):
-            raise OSError(f"only {written} of {len(data)} bytes could be written: the disk is full")
-        self.bytes_written += written
+    def worker_path(self, loader: int, worker: int | str) -> str:
+        """Where a worker of a loader writes; the same for the workers of all epochs."""
+        return os.path.join(self.path, WORKERS_FOLDER, f"{loader}-{worker}")
+
+
+class WorkerFolder(RecordFolder):
+    """Where one loader worker, or a training process that loads by itself, writes."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self._batches = self._open(BATCHES_FILE)
+
+    def write_batches(self, batches: Iterable[tuple[int, ...]]) -> None:
+        """Append batch records, as laid out in `format`."""
+        self._write(self._batches, _words(batches))
+
+
+def _names(rank: int | None) -> Iterator[str]:
+    if rank is None:
+        yield from (str(free) for free in itertools.count())
+    yield str(rank)
+    yield from (f"{rank}.{again}" for again in itertools.count(1))
+
+
+def _words(records: Iterable[tuple[int, ...]]) -> bytes:
+    return array.array("q", itertools.chain.from_iterable(records)).tobytes()

@@ -14,8 +14,11 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from . import process
+from .background import Background
 from .calibrate import span_cost_s
-from .format import STEP, STEP_TRACED
+from .format import PROCESS_CPU, STEP, STEP_TRACED
+from .loading import Loading
+from .model_facts import ModelFacts
 from .rank_folder import RankFolder
 from .sign_in import sign_in
 from .tracebacks import unseen
@@ -43,8 +46,10 @@ class Recorder:
 
     Attributes:
         thread: ident of the training thread; None until the first hook was reached, -1 when switched off.
+        native_thread: its id in the operating system.
         inside: a forward or backward span is open, so inner module calls are not spans of their own.
         spans: queue of ``(code, start_ns, end_ns, argument)``, emptied by the background thread.
+        parallel: the models under data parallelism.
         wrappers: code of the functions that the hooks put around torch's, for TorchDynamo to skip.
         folder: where this rank writes, once claimed.
         fetches: batches fetched in the step so far.
@@ -54,17 +59,21 @@ class Recorder:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.thread: int | None = None
+        self.native_thread = 0
         self.inside = False
         self.spans: collections.deque[Span] = collections.deque()
         self.folder: RankFolder | None = None
-        self.on_claim: list[Callable[[Recorder], None]] = []
+        self.loading = Loading(self)
         timed = options.warmup + (options.steps or DEFAULT_TIMED_STEPS)
         self.window = TraceWindow(first=timed, steps=options.traced_steps)
         self.wrappers: list[CodeType] = []
+        self.parallel: list[weakref.ref[Any]] = []
+        self.model_facts = ModelFacts(self)
         self.steps = 0
         self.traced = False
         self.stop_at = None if options.steps is None else timed + options.traced_steps
         self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._background: Background | None = None
         self._descriptions: dict[str, int] = {}
         self._told: set[str] = set()
         self._step_start: int | None = None
@@ -88,22 +97,22 @@ class Recorder:
             return False
 
     def _claim(self) -> bool:
-        if process.is_loader_worker():
+        if process.loader_worker_id() is not None:
             self.thread = _NOBODY
             return False
         self.folder = RankFolder.claim(self.options.run_dir)
-        self.thread = threading.get_ident()
+        self.thread, self.native_thread = threading.get_ident(), threading.get_native_id()
         self.folder.fact("process", **process.describe())
         self.folder.fact("span_cost", seconds=span_cost_s())
-        for callback in self.on_claim:
-            callback(self)
+        self._background = Background(self, self.folder)
+        self._background.start()
         return True
 
     def rebind(self) -> bool:
         """Record the calling thread instead, if the one recorded so far never updated anything."""
         if self.folder is None or self.thread == _NOBODY or self.steps or self._updated:
             return False
-        self.thread = threading.get_ident()
+        self.thread, self.native_thread = threading.get_ident(), threading.get_native_id()
         return True
 
     def forget_parent(self) -> None:
@@ -111,9 +120,9 @@ class Recorder:
         if self.thread == _NOBODY:
             return
         self.spans.clear()
-        spans, on_claim, wrappers = self.spans, self.on_claim, self.wrappers
+        spans, wrappers = self.spans, self.wrappers
         self.__init__(self.options)
-        self.spans, self.on_claim, self.wrappers = spans, on_claim, wrappers
+        self.spans, self.wrappers = spans, wrappers
 
     def fail(self, error: BaseException) -> None:
         """Switch the agent off after a fault of its own."""
@@ -163,6 +172,27 @@ class Recorder:
         unseen(wrapper)
         self.wrappers.append(wrapper.__code__)
 
+    def parallel_model(self, model: Any, describe: Callable[[Any], dict[str, Any]]) -> None:
+        """A model was put under data parallelism."""
+        self.parallel.append(weakref.ref(model))
+        try:
+            if self.thread == threading.get_ident() or self.admits():
+                self.number(model, "parallel", describe)
+        except Exception as error:
+            self.fail(error)
+
+    def gradients_are_synchronised(self) -> bool:
+        """Whether a backward that starts now averages gradients over the ranks (false within ``no_sync``)."""
+        models = [model for reference in self.parallel if (model := reference()) is not None]
+        return any(getattr(model, "require_backward_grad_sync", True) for model in models)
+
+    def saw_call(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """One of the first forward calls in training: look at model and inputs."""
+        try:
+            self.model_facts.saw(model, args, kwargs)
+        except Exception as error:
+            self.fail(error)
+
     def note(self, text: str) -> None:
         """Tell the report's reader something."""
         if self.folder is not None:
@@ -200,6 +230,7 @@ class Recorder:
         start = self._step_start
         assert start is not None
         self.spans.append((STEP_TRACED if self.traced else STEP, start, at_ns, self.fetches))
+        self.spans.append((PROCESS_CPU, at_ns, at_ns, time.process_time_ns()))
         self._step_start, self.fetches = at_ns, 0
         self._updated.clear()
         self.steps += 1
@@ -226,6 +257,8 @@ class Recorder:
         except Exception as error:
             self.note(f"the deep window could not be written: {error!r}")
         if self.folder is not None:
+            if self._background is not None:
+                self._background.tell_cost()
             self.folder.fact("end", reason=reason, steps=self.steps)
             self.folder.write_spans(self.spans)
 

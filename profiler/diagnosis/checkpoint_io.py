@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..observation import Observation
 from ..report import Finding
 from ..vocabulary import Kind, Stage
-from .finding import percent, place, stage_finding
+from .finding import ms, percent, place, places, stage_finding
 
 
 def find(observation: Observation) -> Finding | None:
@@ -18,8 +18,8 @@ def find(observation: Observation) -> Finding | None:
         Stage.CHECKPOINT,
         cause="checkpoint-in-the-loop",
         summary=(
-            f"Saving checkpoints stops training for {observation.seconds(Stage.CHECKPOINT) * 1e3:.1f} ms per step "
+            f"Saving checkpoints stops training for {ms(observation.seconds(Stage.CHECKPOINT))} per step "
             f"({percent(share)}){place(lines)}."
         ),
-        where=lines,
+        where=places(lines),
     )

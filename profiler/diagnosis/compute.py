@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..observation import Observation
 from ..report import Finding
 from ..vocabulary import Kind, Stage
-from .finding import percent, stage_finding
+from .finding import ms, percent, stage_finding
 
 
 def find(observation: Observation) -> Finding | None:
@@ -18,7 +18,7 @@ def find(observation: Observation) -> Finding | None:
         Stage.BACKWARD,
         cause="model-compute",
         summary=(
-            f"Forward and backward take {observation.seconds(Stage.FORWARD, Stage.BACKWARD) * 1e3:.1f} ms of every "
+            f"Forward and backward take {ms(observation.seconds(Stage.FORWARD, Stage.BACKWARD))} of every "
             f"step ({percent(share)}): the run is busy with the model itself."
         ),
     )

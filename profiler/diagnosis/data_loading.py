@@ -3,32 +3,117 @@
 from __future__ import annotations
 
 from ..observation import Observation
-from ..report import Fact, Finding
+from ..report import Fact, Finding, LoaderReport, Where
 from ..vocabulary import Kind, Stage
-from .finding import percent, place, stage_finding
+from .finding import ms, percent, short_path, stage_finding
+from .thresholds import (
+    CPU_BOUND_SHARE,
+    DOMINANT_PART,
+    STARVED_SHARE,
+    WAITING_CPU_SHARE,
+)
 
 
 def find(observation: Observation) -> Finding | None:
-    """Waiting for data, with the line where a loader without workers spends it."""
-    share = observation.share(Stage.DATA_WAIT)
-    lines = observation.lines_of(Stage.DATA_WAIT)
+    """Waiting for data: whether loading computes, waits, is starved of cores or restarted, and in which line."""
+    share, loader = observation.share(Stage.DATA_WAIT), observation.loader
     workers = observation.setup.get("loader.num_workers")
-    wait = (
-        f"waits {observation.seconds(Stage.DATA_WAIT) * 1e3:.1f} ms of every step ({percent(share)}) for data"
-    )
-    if workers == 0:
-        cause = "main-process-loading"
-        summary = f"The training loop {wait}, which it loads itself: no worker process does{place(lines)}."
-    else:
-        cause = "too-few-workers" if workers is not None else None
-        summary = f"The training loop {wait}" + (f" from {workers} worker processes." if workers else ".")
-    evidence = () if workers is None else (Fact(name="loader.num_workers", value=workers, basis="setup"),)
+    cause = _cause(observation, loader, workers)
+    where = _where(observation, loader)
+    wait = f"waits {ms(observation.seconds(Stage.DATA_WAIT))} of every step ({percent(share)}) for data"
     return stage_finding(
         observation,
         Kind.DATA_LOADING,
         Stage.DATA_WAIT,
         cause=cause,
-        summary=summary,
-        where=lines if workers == 0 else (),
-        evidence=evidence,
+        summary=f"The training loop {wait}: {_explain(cause, loader, workers)}{_at(where)}.",
+        where=where,
+        evidence=_evidence(loader, workers),
     )
+
+
+def _cause(observation: Observation, loader: LoaderReport | None, workers: int | None) -> str | None:
+    if workers is None:
+        return None
+    if workers == 0:
+        return "main-process-loading"
+    if loader is None:
+        return "too-few-workers"
+    if _restart_s(observation, loader) >= DOMINANT_PART * observation.seconds(Stage.DATA_WAIT):
+        return "worker-restart"
+    if loader.collate_wall_s >= DOMINANT_PART * loader.batch_wall_s:
+        return "collate"
+    if loader.core_wait_share is not None and loader.core_wait_share >= STARVED_SHARE:
+        return "oversubscribed"
+    if loader.cpu_share <= WAITING_CPU_SHARE:
+        return "storage-latency"
+    cores = observation.setup.get("cpu.cores")
+    return "cpu-transform" if cores is not None and workers >= cores else "too-few-workers"
+
+
+def _restart_s(observation: Observation, loader: LoaderReport) -> float:
+    """Seconds per step that starting workers anew takes within the timed steps."""
+    return (loader.start_s or 0.0) * loader.starts / observation.step_time.n
+
+
+def _explain(cause: str | None, loader: LoaderReport | None, workers: int | None) -> str:
+    count = f"{workers} worker process{'es' if workers != 1 else ''}"
+    if cause is None or loader is None:
+        return "how its batches are made was not seen"
+    batch = f"a batch takes {ms(loader.batch_wall_s)}"
+    match cause:
+        case "main-process-loading":
+            return f"it makes each batch itself, with no worker process, and {batch} {_kind_of_work(loader)}"
+        case "worker-restart":
+            return f"its {count} were started anew {loader.starts} times, {ms(loader.start_s or 0)} each time"
+        case "collate":
+            return f"collating takes {ms(loader.collate_wall_s)} of the {ms(loader.batch_wall_s)} of a batch"
+        case "oversubscribed":
+            return f"its {count} wait {percent(loader.core_wait_share or 0)} of their time for a free core"
+        case "storage-latency":
+            return f"{batch} in each of {count}, {percent(1 - loader.cpu_share)} of it waiting, not computing"
+        case _:
+            return f"{batch} in each of {count}, {percent(loader.cpu_share)} of it computing"
+
+
+def _kind_of_work(loader: LoaderReport) -> str:
+    if loader.cpu_share >= CPU_BOUND_SHARE:
+        return "of computing"
+    if loader.cpu_share <= WAITING_CPU_SHARE:
+        return f"of which {percent(1 - loader.cpu_share)} is waiting, not computing"
+    return f"of which {percent(loader.cpu_share)} is computing"
+
+
+def _where(observation: Observation, loader: LoaderReport | None) -> tuple[Where, ...]:
+    """The slowest transform if transforms make up most of a sample, then the lines that loading was seen in."""
+    lines = observation.lines_of(Stage.DATA_WAIT)
+    places = [Where(file=line.file, line=line.line, function=line.function) for line in lines]
+    if loader is not None and loader.lines:
+        places = [Where(file=line.file, line=line.line, function=line.function) for line in loader.lines[:3]]
+    slowest = max(loader.transforms, key=lambda transform: transform.wall_s, default=None) if loader else None
+    if loader is not None and slowest is not None and slowest.wall_s >= DOMINANT_PART * loader.sample_wall_s:
+        places.insert(0, Where(file=slowest.file, line=slowest.line, transform=slowest.name))
+    return tuple(places)
+
+
+def _at(where: tuple[Where, ...]) -> str:
+    if not where or where[0].file is None:
+        return ""
+    name = where[0].transform or where[0].function
+    return f", mostly at {short_path(where[0].file)}:{where[0].line} ({name})"
+
+
+def _evidence(loader: LoaderReport | None, workers: int | None) -> tuple[Fact, ...]:
+    facts = [] if workers is None else [Fact(name="loader.num_workers", value=workers, basis="setup")]
+    if loader is not None:
+        facts += [
+            Fact(name="one batch, in one process", value=loader.batch_wall_s * 1e3, unit="ms"),
+            Fact(name="of it computing", value=loader.batch_cpu_s * 1e3, unit="ms"),
+            Fact(name="one sample", value=loader.sample_wall_s * 1e3, unit="ms"),
+            Fact(name="collating a batch", value=loader.collate_wall_s * 1e3, unit="ms"),
+        ]
+        if loader.core_wait_share is not None:
+            facts.append(Fact(name="share of batch time waiting for a core", value=loader.core_wait_share))
+        if loader.empty_share is not None:
+            facts.append(Fact(name="share of fetches that found no batch ready", value=loader.empty_share))
+    return tuple(facts)

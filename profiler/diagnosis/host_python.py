@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..observation import Observation
 from ..report import Fact, Finding
 from ..vocabulary import Kind, Stage
-from .finding import percent, place, stage_finding
+from .finding import ms, percent, place, places, stage_finding
 
 
 def find(observation: Observation) -> Finding | None:
@@ -18,10 +18,10 @@ def find(observation: Observation) -> Finding | None:
         Stage.HOST,
         cause="python-between-stages",
         summary=(
-            f"Python code between the stages takes {observation.seconds(Stage.HOST) * 1e3:.1f} ms of every step "
+            f"Python code between the stages takes {ms(observation.seconds(Stage.HOST))} of every step "
             f"({percent(share)}){place(lines)}."
         ),
-        where=lines,
+        where=places(lines),
         evidence=tuple(
             Fact(name=f"{line.file}:{line.line}", value=line.seconds_per_step * 1e3, unit="ms")
             for line in lines

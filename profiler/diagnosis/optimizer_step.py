@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..observation import Observation
 from ..report import Fact, Finding
 from ..vocabulary import Kind, Stage
-from .finding import percent, stage_finding
+from .finding import ms, percent, stage_finding
 
 #: From this many parameter tensors on, an update tensor by tensor is slow for their number alone.
 MANY_TENSORS = 100
@@ -39,7 +39,7 @@ def find(observation: Observation) -> Finding | None:
         Stage.OPTIMIZER,
         cause="for-loop-optimizer" if many else None,
         summary=(
-            f"{name} takes {observation.seconds(Stage.OPTIMIZER) * 1e3:.1f} ms of every step ({percent(share)}) "
+            f"{name} takes {ms(observation.seconds(Stage.OPTIMIZER))} of every step ({percent(share)}) "
             f"to update the parameters{detail}."
         ),
         evidence=tuple(facts),

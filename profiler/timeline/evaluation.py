@@ -29,7 +29,7 @@ def evaluation_intervals(recording: RankRecording) -> tuple[Ints, Ints]:
 
 
 def _evaluation_events(events: Ints) -> NDArray[np.bool_]:
-    code, argument = events[:, 0], events[:, 3]
+    code, argument = events[:, 0], events[:, 3] % layout.READY_UNIT
     fetch = np.isin(code, _FETCHES)
     without_gradient = (code == layout.FORWARD) & (argument == _NO_GRADIENT)
     training = ~fetch & ~without_gradient
@@ -49,7 +49,7 @@ def _evaluation_loaders(
     groups = int(group[-1]) + 1
     trains = np.bincount(group, weights=training, minlength=groups) > 0
     evaluates = np.bincount(group, weights=without_gradient, minlength=groups) > 0
-    loader = events[fetch, 3]
+    loader = events[fetch, 3] % layout.READY_UNIT
     is_batch = events[fetch, 0] == layout.DATA_WAIT
     loaders = np.unique(loader)
     return np.array(

@@ -6,14 +6,13 @@ from collections import Counter
 
 import numpy as np
 
-from ..facts import text
 from ..recording import Frame, RankRecording
 from ..report import HostLine
 from ..vocabulary import Stage
+from .frames import name_stack
 from .stages import STAGES, StageTimes
 from .steps import Steps
 
-_LIBRARY_MARKS = ("/site-packages/", "/dist-packages/", "\\site-packages\\", "<frozen ", "<string>")
 MAX_LINES_PER_STAGE = 12
 
 
@@ -65,27 +64,9 @@ def _samples_by_line(
     inside = (step >= 0) & (times < steps.end_ns[np.clip(step, 0, None)])
     inside &= steps.timed[np.clip(step, 0, None)]
     labels = stages.segments.label_at(times)
-    places = {number: _place(recording, number) for number in recording.stacks}
+    places = {number: name_stack(frames, recording.process) for number, frames in recording.stacks.items()}
     for label, stack in zip(labels[inside].tolist(), stacks[inside].tolist(), strict=True):
         place = places.get(stack)
         if label >= 0 and place is not None:
             counts[(STAGES[label], *place)] += 1
     return counts
-
-
-def innermost_user_frame(recording: RankRecording, stack: int) -> Frame | None:
-    """The frame that names a sampled stack; None if the stack was never written down."""
-    place = _place(recording, stack)
-    return place[0] if place is not None else None
-
-
-def _place(recording: RankRecording, stack: int) -> tuple[Frame, bool] | None:
-    """The innermost frame of the user's own code; else the innermost that is not the agent's."""
-    agent, library = (text(recording.process, key) or "\0" for key in ("agent", "library"))
-    frames = recording.stacks.get(stack, ())
-    for frame in frames:
-        if not frame.file.startswith((agent, library)) and not any(
-            mark in frame.file for mark in _LIBRARY_MARKS
-        ):
-            return frame, True
-    return next(((frame, False) for frame in frames if not frame.file.startswith(agent)), None)

@@ -73,7 +73,7 @@ def test_the_analysis_of_a_whole_folder_uses_all_of_it(tmp_path: Path) -> None:
     write_rank(tmp_path / "ranks" / "0")
     report = analyse(run).report
     assert report.findings[0].kind == "data-loading" and report.findings[0].where[0].line == 3
-    assert report.setup["loader.num_workers"] == 0 and report.setup["optimizer.name"] == "SGD"
+    assert report.setup["loader.num_workers"] == 0 and report.setup["optimizer.name"] == "sgd"
     assert report.recorder.notes == ["a note"]
     # 1 ms of CPU in 900 ms, and three spans of 1 µs in each step of 100 ms
     assert report.recorder.overhead_share == pytest.approx(0.001 / 0.9 + 3e-6 / 0.1, rel=1e-3)

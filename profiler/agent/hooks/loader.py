@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import os
+from contextlib import contextmanager, suppress
 from functools import wraps
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from ..format import DATA_WAIT, LOADER_END, LOADER_START
+from ..format import DATA_WAIT, LOADER_END, LOADER_START, LOADER_VARIABLE, READY_UNIT, WORKER_MARK
 from ..recorder import now
 from ..tracebacks import unseen
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from ..recorder import Recorder
 
 MODULE = "torch.utils.data.dataloader"
@@ -27,6 +30,7 @@ def install(module: Any, recorder: Recorder) -> None:
     def __next__(self: Any) -> Any:
         if recorder.thread != get_ident() and not recorder.admits():
             return original_next(self)
+        source = getattr(self, "_trainrx_loader", 0) + _batches_ready(self)
         start, code = now(), LOADER_END
         try:
             recorder.fetch_begins(start)
@@ -38,7 +42,7 @@ def install(module: Any, recorder: Recorder) -> None:
             recorder.fetches += 1
             return batch
         finally:
-            spans.append((code, start, now(), getattr(self, "_trainrx_loader", 0)))
+            spans.append((code, start, now(), source))
 
     @wraps(original_iter)
     def __iter__(self: Any) -> Any:
@@ -51,16 +55,42 @@ def install(module: Any, recorder: Recorder) -> None:
         except Exception as error:
             recorder.fail(error)
         start = now()
-        iterator = original_iter(self)
+        with _workers_write_to(recorder, number):
+            iterator = original_iter(self)
         spans.append((LOADER_START, start, now(), number))
         with suppress(Exception):  # a subclass may give a generator, which takes no attribute
             iterator._trainrx_loader = number
+            iterator._dataset_fetcher._trainrx_loader = number
         return iterator
 
     unseen(__next__)
     unseen(__iter__)
     module._BaseDataLoaderIter.__next__ = __next__
     module.DataLoader.__iter__ = __iter__
+
+
+def _batches_ready(iterator: Any) -> int:
+    """How many batches lie ready from the workers, in the form of a span's argument; 0 where that cannot be known."""
+    queue = getattr(iterator, "_data_queue", None)
+    if queue is None:
+        return 0
+    try:
+        return (queue.qsize() + 1) * READY_UNIT
+    except (NotImplementedError, OSError):
+        return 0
+
+
+@contextmanager
+def _workers_write_to(recorder: Recorder, number: int) -> Generator[None]:
+    """Tell the workers that start now where to write, through the environment that they inherit."""
+    if recorder.folder is None:
+        yield
+        return
+    os.environ[LOADER_VARIABLE] = recorder.folder.worker_path(number, WORKER_MARK)
+    try:
+        yield
+    finally:
+        os.environ.pop(LOADER_VARIABLE, None)
 
 
 def describe(loader: Any) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def test_another_thread_is_recorded_instead_until_one_updates() -> None:
 def test_a_forked_child_starts_afresh_but_keeps_what_the_hooks_hold() -> None:
     # GIVEN a recorder in the middle of a run
     recorder = a_recorder(steps=40)
-    held, claim = recorder.spans, recorder.on_claim
+    held, wrappers = recorder.spans, recorder.wrappers
     tell(recorder, "L D F B O1 D F B O1 D")
     recorder.traced = recorder.inside = True
     recorder.number(threading.Thread(), "loader", lambda thing: {"type": "loader"})
@@ -100,7 +100,7 @@ def test_a_forked_child_starts_afresh_but_keeps_what_the_hooks_hold() -> None:
         None, None, 0, False, False,
     )  # fmt: skip
     assert recorder.spans is held and not held
-    assert recorder.on_claim is claim
+    assert recorder.wrappers is wrappers
     assert recorder.number(threading.Thread(), "optimizer", lambda thing: {"type": "x"}) == 1
 
 

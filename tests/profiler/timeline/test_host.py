@@ -6,7 +6,8 @@ import pytest
 
 from trainrx.profiler.agent import format as layout
 from trainrx.profiler.recording import Frame, RankRecording
-from trainrx.profiler.timeline.host import host_lines, innermost_user_frame
+from trainrx.profiler.timeline.frames import innermost_user_frame
+from trainrx.profiler.timeline.host import host_lines
 from trainrx.profiler.timeline.stages import stage_times
 from trainrx.profiler.timeline.steps import find_steps
 from trainrx.profiler.vocabulary import Stage
@@ -33,7 +34,7 @@ def test_a_stack_is_named_by_its_innermost_user_frame(
     make_recording: Callable[..., RankRecording], stack: tuple[Frame, ...], named: Frame | None
 ) -> None:
     recording = make_recording([], stacks={0: stack}, facts={"process": PROCESS})
-    assert innermost_user_frame(recording, 0) == named
+    assert innermost_user_frame(recording.stacks.get(0, ()), recording.process) == named
 
 
 def test_lines_of_a_stage_sum_to_the_stage(make_recording: Callable[..., RankRecording]) -> None:

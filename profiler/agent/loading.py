@@ -1,0 +1,147 @@
+"""Measures how batches are made: seconds and CPU seconds per sample, collate, transforms, bytes read.
+
+In a worker process it also samples the worker's stack. In a training process without workers the training thread's own
+sampler covers that. Faults switch the measuring off, never the loading.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from time import perf_counter_ns as now
+from time import thread_time_ns
+from typing import TYPE_CHECKING, Any
+
+from . import process, transforms
+from .format import LOADER_VARIABLE, MAIN_PROCESS, WORKER_MARK
+from .rank_folder import WorkerFolder
+from .sampler import StackSampler
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
+
+FLUSH_INTERVAL_S = 0.1
+SAMPLE_INTERVAL_S = 0.01
+#: A batch buffer this long is written at once rather than at the next flush.
+MAX_BUFFERED = 64
+
+
+class Loading:
+    """Finds the probe of a fetcher; one per process."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._off = False
+
+    def probe(self, fetcher: Any) -> BatchProbe | None:
+        """The probe of this fetcher, made at its first fetch; None where nothing is to be measured."""
+        if self._off:
+            return None
+        found = fetcher.__dict__.get("_trainrx_probe")
+        if found is not None:
+            return found if found.is_on else None
+        try:
+            probe = self._make(fetcher)
+        except Exception:
+            self._off = True
+            return None
+        fetcher._trainrx_probe = probe
+        return probe if probe.is_on else None
+
+    def _make(self, fetcher: Any) -> BatchProbe:
+        path = self._path(fetcher)
+        return BatchProbe(None) if path is None else BatchProbe.attach(fetcher, path, self._recorder)
+
+    def _path(self, fetcher: Any) -> str | None:
+        worker = process.loader_worker_id()
+        if worker is not None:
+            return os.environ.get(LOADER_VARIABLE, "").replace(WORKER_MARK, str(worker)) or None
+        folder, loader = self._recorder.folder, getattr(fetcher, "_trainrx_loader", None)
+        if folder is None or loader is None or not self._recorder.is_on:
+            return None
+        return folder.worker_path(loader, MAIN_PROCESS)
+
+
+class BatchProbe:
+    """Measures the batches of one fetcher."""
+
+    def __init__(self, folder: WorkerFolder | None) -> None:
+        self.collate_start_ns = 0
+        self.collate_cpu_ns = 0
+        self.is_on = folder is not None
+        self._folder = folder
+        self._batches: list[tuple[int, ...]] = []
+        self._written_ns = now()
+        self._in_worker = process.loader_worker_id() is not None
+
+    @classmethod
+    def attach(cls, fetcher: Any, path: str, recorder: Recorder) -> BatchProbe:
+        """Make a probe that writes to ``path`` and have it see the fetcher's collate function and transforms."""
+        probe = cls(WorkerFolder(path))
+        collate = fetcher.collate_fn
+
+        def timed_collate(data: Any) -> Any:
+            probe.collate_start_ns, probe.collate_cpu_ns = now(), thread_time_ns()
+            return collate(data)
+
+        fetcher.collate_fn = timed_collate
+        transforms.watch(fetcher.dataset)
+        if probe._in_worker:
+            probe.start_worker(recorder.options.sample_interval_s)
+        return probe
+
+    def batch_done(self, index: Any, start: int, cpu_start: int, end: int, cpu_end: int) -> None:
+        """Note one batch; ``index`` is what the fetcher was asked for."""
+        try:
+            samples = len(index) if isinstance(index, (list, tuple)) else 1
+            collate, collate_cpu = (
+                self.collate_start_ns or end,
+                self.collate_cpu_ns if self.collate_start_ns else cpu_end,
+            )
+            wait_ns, read = _process_counters() if self._in_worker else (-1, -1)
+            self._batches.append(
+                (start, end, samples, collate - start, collate_cpu - cpu_start, end - collate, cpu_end - collate_cpu,
+                 wait_ns, read, os.getpid())
+            )  # fmt: skip
+            if end - self._written_ns > FLUSH_INTERVAL_S * 1e9 or len(self._batches) >= MAX_BUFFERED:
+                self._write(end)
+        except Exception:
+            self.is_on = False
+
+    def _write(self, moment_ns: int) -> None:
+        batches, self._batches = self._batches, []
+        self._written_ns = moment_ns
+        if self._folder is not None and batches:
+            self._folder.write_batches(batches)
+            transforms.tell(self._folder)
+
+    def start_worker(self, interval_s: float) -> None:
+        """Say when this worker was ready for its first batch, and sample its main thread from now on."""
+        if self._folder is None:
+            return
+        self._folder.fact("worker", pid=os.getpid(), ready_ns=now())
+        thread = threading.main_thread().ident
+        sampler = StackSampler(self._folder)
+
+        def run() -> None:
+            flushed = time.monotonic()
+            while self.is_on and thread is not None:
+                time.sleep(interval_s)
+                sampler.sample(thread)
+                if time.monotonic() - flushed > FLUSH_INTERVAL_S:
+                    flushed = time.monotonic()
+                    sampler.flush()
+                    self._write(now())
+
+        threading.Thread(target=run, name="trainrx", daemon=True).start()
+
+
+def _process_counters() -> tuple[int, int]:
+    """Nanoseconds this thread waited for a core, and bytes read, since the process began; -1 if not known."""
+    wait = process.core_wait_ns(threading.get_native_id())
+    try:
+        with open("/proc/self/io", "rb") as file:
+            return wait, int(file.readline().split()[1])
+    except (OSError, ValueError, IndexError):
+        return wait, -1
