@@ -51,6 +51,7 @@ def loader_report(recording: RankRecording, loader: int, steps: Steps) -> Loader
         start_s=_start_seconds(recording, loader, recordings) if with_workers else None,
         starts=_starts(recording, loader, window) if with_workers else 0,
         empty_share=_empty_share(recording, loader, window) if with_workers else None,
+        worker_threads=max((n for worker in recordings for n in worker.threads), default=None),
         workers=[
             _worker(worker, mine, window)
             for worker, mine in zip(recordings, inside, strict=True)

@@ -32,7 +32,7 @@ class Warp:
         warped = np.empty_like(image)
         for row in range(8):
             for column in range(8):
-                source = int(round(row + np.sin(column / 2))) % 8, int(round(column + np.cos(row / 2))) % 8
+                source = round(row + np.sin(column / 2)) % 8, round(column + np.cos(row / 2)) % 8
                 warped[row, column] = image[source]
         return warped
 
