@@ -131,7 +131,7 @@ class EventStream(Generic[EventT]):
 
     def _cut(self, buffer: bytearray, size: int) -> tuple[list[EventT], int] | None:
         for end in _ends(buffer, size):
-            events = self.decoder.decode(b"[" + bytes(buffer[:end]) + b"]")
+            events = self.decoder.decode(_listed(buffer, end))
             if events is not None:
                 return events, _after_comma(buffer, end)
         return None
@@ -215,6 +215,12 @@ class PieceDecoder(Generic[EventT]):
             return self._fallback.decode(raw).event()
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return None
+
+
+def _listed(buffer: bytearray, end: int) -> bytes:
+    """The first ``end`` bytes in brackets, with one copy."""
+    with memoryview(buffer) as view:
+        return b"".join((b"[", view[:end], b"]"))
 
 
 def _clean(text: bytes) -> bytes:

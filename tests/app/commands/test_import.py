@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
+
 from trainrx.app.cli import app
 from trainrx.app.trace_tables import BAR_CELLS, device_bar, report_view
 from trainrx.profiler.errors import InputError
 from trainrx.profiler.report import DeviceShares, parse_report
 from trainrx.profiler.vocabulary import IdleCause
-from typer.testing import CliRunner
 
 
 @pytest.fixture
