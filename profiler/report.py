@@ -265,7 +265,8 @@ class LoaderReport(Part):
     )
     bytes_per_sample: float | None = None
     start_s: float | None = Field(
-        default=None, description="from asking for workers to the first being ready"
+        default=None,
+        description="what an epoch's turn costs the training thread: ending workers, starting them, the first batch",
     )
     starts: int = Field(default=0, description="how often workers were started within the timed steps")
     empty_share: float | None = Field(default=None, description="share of fetches that found no batch ready")

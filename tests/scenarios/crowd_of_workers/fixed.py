@@ -35,7 +35,7 @@ def main():
         optimizer.step()
         if step % 20 == 0:
             print(f"step {step} loss {loss.item():.3f}")
-        if step == 100:
+        if step == 180:
             break
 
 
