@@ -21,8 +21,10 @@ from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunI
 from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.host import host_lines
+from .timeline.interruptions import compilations, garbage_pauses
 from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
+from .timeline.process_memory import process_memory
 from .timeline.rank_summary import RankSummary
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
@@ -79,6 +81,10 @@ def analyse(run: RunFolder) -> Analysis:
             exchanges_per_step=_per_step(first, layout.GRADIENTS_READY, synchronised=True),
             core_wait_share=core_wait_share(first.recording),
             collectives_per_step=_per_step(first, layout.COMMUNICATION) or 0.0,
+            garbage=garbage_pauses(first.recording, first.steps, first.stages),
+            compilation=compilations(first.recording, first.steps, first.stages),
+            operations_per_step=_operations_per_step(first),
+            memory=process_memory(first.recording, first.steps),
         )
     )
     window, window_note = read_deep_window(first.recording)
@@ -164,6 +170,17 @@ def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> 
     step = np.searchsorted(rank.steps.start_ns, spans[:, 1], side="right") - 1
     inside = (step >= 0) & rank.steps.timed[np.clip(step, 0, None)]
     return float(inside.sum()) / float(rank.steps.timed.sum())
+
+
+def _operations_per_step(rank: _RankAnalysis) -> float | None:
+    """Operations of a backward, as counted in the first ones, times backwards per step; None where none was counted."""
+    counts = [
+        count
+        for fact in rank.recording.facts.get("graph", [])
+        if (count := whole(fact, "operations")) is not None
+    ]
+    backwards = _per_step(rank, layout.BACKWARD)
+    return None if not counts or backwards is None else float(np.mean(counts)) * backwards
 
 
 def _without_steps(run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnalysis]) -> Analysis:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import InputError
-from .vocabulary import Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
+from .vocabulary import Activity, Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
 
 SCHEMA_VERSION = 1
 
@@ -114,6 +114,9 @@ class HostLine(Part):
     share: float
     samples: int
     user_code: bool = True
+    activity: Activity | None = Field(
+        default=None, description="what the line did beside training, if it is known"
+    )
 
 
 class DeviceShares(Part):
@@ -262,10 +265,12 @@ class LoaderReport(Part):
     )
     bytes_per_sample: float | None = None
     start_s: float | None = Field(
-        default=None, description="from asking for workers to the first being ready"
+        default=None,
+        description="what an epoch's turn costs the training thread: ending workers, starting them, the first batch",
     )
     starts: int = Field(default=0, description="how often workers were started within the timed steps")
     empty_share: float | None = Field(default=None, description="share of fetches that found no batch ready")
+    worker_threads: int | None = Field(default=None, description="most intra-op threads of any worker")
     workers: list[WorkerReport] = []
     transforms: list[TransformReport] = []
     lines: list[LoaderLine] = []
