@@ -95,7 +95,7 @@ class Finding(Part):
     family: Family
     cause: str | None
     share: float = Field(description="exposed share of the step, 0 to 1")
-    ms_per_step: float
+    ms_per_step: float | None = Field(description="None where only shares are known")
     severity: Severity
     confidence: Confidence
     where: list[Where] = []
@@ -277,6 +277,48 @@ class LoaderReport(Part):
         return self.sample_cpu_s * self.samples_per_batch + self.collate_cpu_s
 
 
+class EstimatedShare(Part):
+    """A stage's share of the time looked at, estimated from samples, with its 95 % interval."""
+
+    name: Stage
+    share: float = Field(ge=0, le=1)
+    low: float = Field(ge=0, le=1)
+    high: float = Field(ge=0, le=1)
+    samples: int
+
+
+class EstimatedLine(Part):
+    """A line of Python that the training thread was seen in; ``share`` is of all its samples."""
+
+    file: str
+    line: int
+    function: str
+    stage: Stage
+    share: float
+    samples: int
+    user_code: bool = True
+
+
+class EstimatedWorker(Part):
+    """A loader worker seen from outside; ``cpu_share`` is CPU seconds per second, None if not known."""
+
+    pid: int
+    samples: int
+    busy_share: float = Field(description="share of samples in which it was making a batch")
+    cpu_share: float | None = None
+
+
+class Estimate(Part):
+    """What sampled stacks of a process tell, where steps were not seen: shares that sum to 1, never milliseconds."""
+
+    method: str
+    seconds: float
+    samples: int
+    stages: list[EstimatedShare]
+    lines: list[EstimatedLine] = []
+    workers: list[EstimatedWorker] = []
+
+
 class RecorderCost(Part):
     """What the recorder itself cost, measured in the run, and what it could not see."""
 
@@ -386,6 +428,7 @@ class Report(Part):
         default=None, description="share of wall time that the training thread waited for a free core"
     )
     stages: list[StageShare] = []
+    estimate: Estimate | None = None
     host_lines: list[HostLine] = []
     loader: LoaderReport | None = None
     loader_reason: str | None = None

@@ -133,6 +133,7 @@ class RunStatus(Word):
     INTERRUPTED = "interrupted"
     LOST = "lost"
     IMPORTED = "imported"
+    ATTACHED = "attached"
 
 
 class IdleCause(Word):

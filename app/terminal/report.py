@@ -13,6 +13,7 @@ from rich.text import Text
 from ...profiler.report import Finding, Prescription, Report, StageShare
 from ...profiler.vocabulary import RunStatus, Severity
 from ..figures.palette import STAGE_COLORS
+from .estimate import estimate_view
 
 BAR_WIDTH = 64
 SHOWN_PRESCRIPTIONS = 3
@@ -25,6 +26,7 @@ _ENDINGS = {
     RunStatus.INTERRUPTED: "interrupted",
     RunStatus.LOST: "the recorder itself was killed; what it had recorded is here",
     RunStatus.IMPORTED: "imported from a trace",
+    RunStatus.ATTACHED: "looked at from outside while it went on",
 }
 
 
@@ -38,6 +40,8 @@ def render(report: Report, folder: Path) -> RenderableType:
     parts: list[RenderableType] = [Text(), Text(report.verdict, style="bold"), Text()]
     if report.step_time is not None:
         parts += [_step_line(report), stage_bar(report.stages), _stage_table(report.stages)]
+    if report.estimate is not None:
+        parts += estimate_view(report.estimate)
     if report.findings:
         parts += [Text(), Text("Findings", style="bold"), _finding_table(report.findings)]
     if report.prescriptions:
@@ -101,7 +105,7 @@ def _finding_table(findings: Sequence[Finding]) -> Table:
             Text(str(finding.severity), style=_SEVERITY_STYLES[finding.severity]),
             str(finding.kind),
             finding.cause or "not known",
-            f"{finding.ms_per_step:.2f}",
+            "not known" if finding.ms_per_step is None else f"{finding.ms_per_step:.2f}",
             _percent(finding.share),
             str(finding.where[0]) if finding.where else "",
         )
@@ -142,6 +146,8 @@ def _footer(report: Report, folder: Path) -> list[RenderableType]:
 
 def _cost(report: Report) -> str:
     cost = report.recorder
+    if report.estimate is not None:
+        return "not in the process; py-spy paused it for a moment at each sample"
     if cost.overhead_share is None or cost.overhead_us_per_step is None:
         return "its own cost was not measured, for want of steps"
     return (
