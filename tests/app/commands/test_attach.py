@@ -1,5 +1,6 @@
 """``trainrx attach`` on the command line: what it refuses, and how an estimate is shown."""
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -38,11 +39,11 @@ def test_an_estimate_is_shown_with_intervals_and_no_milliseconds() -> None:
         step_time_reason="not known",
         estimate=Estimate(method="stacks", seconds=5, samples=100, stages=shares),
     )
-    console = Console(width=120, record=True)
+    console = Console(width=120, file=StringIO())
     # WHEN it is printed
-    with console.capture():
+    with console.capture() as shown:
         console.print(render(report, Path("runs/a")))
-    text = console.export_text()
+    text = shown.get()
     # THEN every share has its interval, is marked as an estimate, and nothing is told in milliseconds
     assert "estimated from 100 sampled stacks over 5 s" in text and "≈ 80 %" in text and "70 to 90 %" in text
     assert " ms" not in text and "looked at from outside" in text
