@@ -59,7 +59,7 @@ class Case:
     @property
     def exposed_s(self) -> float:
         """Seconds of the step that the finding exposes: the most that can go."""
-        return min(self.finding.ms_per_step / 1e3, self.step_s)
+        return min((self.finding.ms_per_step or 0.0) / 1e3, self.step_s)
 
     def setup(self, name: str) -> object:
         """A setup fact; None for unknown."""

@@ -16,7 +16,7 @@ from .facts import printable, whole
 from .observation import Observation
 from .recorder_cost import recorder_cost
 from .recording import RankRecording, read_ranks
-from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunInfo
+from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunInfo, Telemetry
 from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.host import host_lines
@@ -24,6 +24,7 @@ from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
+from .timeline.telemetry import read_telemetry
 from .unrecorded import why_no_step
 from .verdict import verdict
 
@@ -64,6 +65,7 @@ def analyse(run: RunFolder) -> Analysis:
     step_time = first.steps.step_time()
     assert step_time is not None
     loader = _loader(first)
+    telemetry = _telemetry(run, first)
     late = lateness([(rank.recording.rank, rank.steps, rank.stages) for rank in ranks])
     findings = diagnose(
         Observation(
@@ -76,6 +78,7 @@ def analyse(run: RunFolder) -> Analysis:
             exchanges_per_step=_per_step(first, layout.GRADIENTS_READY, synchronised=True),
             core_wait_share=core_wait_share(first.recording),
             collectives_per_step=_per_step(first, layout.COMMUNICATION) or 0.0,
+            telemetry=telemetry,
         )
     )
     report = Report(
@@ -91,6 +94,8 @@ def analyse(run: RunFolder) -> Analysis:
         loader=loader,
         loader_reason=None if loader is not None else "the training used no DataLoader, or it made no batch",
         device_reason=_device_reason(first.setup),
+        telemetry=telemetry,
+        telemetry_reason=None if telemetry is not None else "the launcher sampled nothing in this run",
         findings=findings,
         ranks=[_rank_info(rank, late) for rank in ranks],
         recorder=_cost(manifest, first),
@@ -136,6 +141,12 @@ def _process_cpu_s(rank: _RankAnalysis) -> float | None:
     ends = rank.steps.end_ns[timed]
     used = np.interp(ends[[0, -1]], marks[:, 1], marks[:, 3])
     return float(used[1] - used[0]) / 1e9 / (timed[-1] - timed[0])
+
+
+def _telemetry(run: RunFolder, rank: _RankAnalysis) -> Telemetry | None:
+    timed = rank.steps.timed
+    bounds = int(rank.steps.start_ns[timed][0]), int(rank.steps.end_ns[timed][-1])
+    return read_telemetry(run.path, timed_ns=bounds, cores=whole(rank.recording.process, "cores"))
 
 
 def _loader(rank: _RankAnalysis) -> LoaderReport | None:

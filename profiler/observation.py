@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .report import HostLine, LoaderReport, StepTime
+from .report import HostLine, LoaderReport, StepTime, Telemetry
 from .timeline.lateness import Lateness
 from .vocabulary import Stage
 
@@ -24,6 +24,7 @@ class Observation:
         exchanges_per_step: backwards per step that average gradients over ranks; None without data parallelism.
         collectives_per_step: collectives per step that the script calls itself.
         core_wait_share: share of wall time that the training thread waited for a free core; None if not known.
+        telemetry: of the machine during the timed steps; None where it was not sampled.
         lines: where the training thread was seen, longest first.
     """
 
@@ -36,6 +37,7 @@ class Observation:
     exchanges_per_step: float | None = None
     collectives_per_step: float = 0.0
     core_wait_share: float | None = None
+    telemetry: Telemetry | None = None
 
     @property
     def step_s(self) -> float:
