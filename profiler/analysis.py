@@ -17,7 +17,7 @@ from .facts import printable, whole
 from .observation import Observation
 from .recorder_cost import recorder_cost
 from .recording import RankRecording, read_ranks
-from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunInfo
+from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunInfo, Telemetry
 from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.host import host_lines
@@ -28,6 +28,7 @@ from .timeline.process_memory import process_memory
 from .timeline.rank_summary import RankSummary
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
+from .timeline.telemetry import read_telemetry
 from .trace_report import kernel_classes
 from .unrecorded import why_no_step
 from .verdict import verdict
@@ -69,6 +70,7 @@ def analyse(run: RunFolder) -> Analysis:
     step_time = first.steps.step_time()
     assert step_time is not None
     loader = _loader(first)
+    telemetry = _telemetry(run, first)
     late = lateness([(rank.recording.rank, rank.steps, rank.stages) for rank in ranks])
     findings = diagnose(
         Observation(
@@ -85,6 +87,7 @@ def analyse(run: RunFolder) -> Analysis:
             compilation=compilations(first.recording, first.steps, first.stages),
             operations_per_step=_operations_per_step(first),
             memory=process_memory(first.recording, first.steps),
+            telemetry=telemetry,
         )
     )
     window, window_note = read_deep_window(first.recording)
@@ -108,6 +111,8 @@ def analyse(run: RunFolder) -> Analysis:
         kernel_classes=kernel_classes(
             [window.kernels] if window is not None and window.kernels is not None else []
         ),
+        telemetry=telemetry,
+        telemetry_reason=None if telemetry is not None else "the launcher sampled nothing in this run",
         findings=findings,
         ranks=[_rank_info(rank, late) for rank in ranks],
         recorder=_cost(manifest, first, window_note),
@@ -153,6 +158,12 @@ def _process_cpu_s(rank: _RankAnalysis) -> float | None:
     ends = rank.steps.end_ns[timed]
     used = np.interp(ends[[0, -1]], marks[:, 1], marks[:, 3])
     return float(used[1] - used[0]) / 1e9 / (timed[-1] - timed[0])
+
+
+def _telemetry(run: RunFolder, rank: _RankAnalysis) -> Telemetry | None:
+    timed = rank.steps.timed
+    bounds = int(rank.steps.start_ns[timed][0]), int(rank.steps.end_ns[timed][-1])
+    return read_telemetry(run.path, timed_ns=bounds, cores=whole(rank.recording.process, "cores"))
 
 
 def _loader(rank: _RankAnalysis) -> LoaderReport | None:

@@ -68,5 +68,5 @@ def _held(finding: Finding, idle_share: float) -> Finding | None:
     severity = STEP_LEVELS[finding.kind].severity(idle_share)
     if severity is None:
         return None
-    ms_per_step = finding.ms_per_step * idle_share / finding.share
+    ms_per_step = None if finding.ms_per_step is None else finding.ms_per_step * idle_share / finding.share
     return finding.model_copy(update={"share": idle_share, "ms_per_step": ms_per_step, "severity": severity})

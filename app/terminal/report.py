@@ -13,6 +13,7 @@ from ...profiler.report import Prescription, Report
 from ...profiler.vocabulary import RunStatus
 from ..views.format import duration, percent, times
 from .bars import device_bar, stage_bar
+from .estimate import estimate_view
 from .tables import finding_table, kernel_table, rank_table, stage_table
 
 SHOWN_PRESCRIPTIONS = 3
@@ -25,6 +26,7 @@ _ENDINGS = {
     RunStatus.INTERRUPTED: "interrupted",
     RunStatus.LOST: "the recorder itself was killed; what it had recorded is here",
     RunStatus.IMPORTED: "imported from a trace",
+    RunStatus.ATTACHED: "looked at from outside while it went on",
 }
 
 
@@ -46,6 +48,8 @@ def _blocks(report: Report) -> Iterator[RenderableType]:
         yield from (Text(), Text(f"no steps: {report.step_time_reason}", style="dim"))
     if report.stages:
         yield from (stage_bar(report.stages), stage_table(report.stages))
+    if report.estimate is not None:
+        yield from estimate_view(report.estimate)
     if report.device is not None:
         yield from _block("Device", device_bar(report.device))
     if report.kernel_classes:
@@ -106,6 +110,8 @@ def _footer(report: Report, folder: Path) -> list[RenderableType]:
 
 def _cost(report: Report) -> str:
     cost = report.recorder
+    if report.estimate is not None:
+        return "not in the process; py-spy paused it for a moment at each sample"
     if cost.overhead_share is None or cost.overhead_us_per_step is None:
         return "its own cost was not measured, for want of steps"
     return (

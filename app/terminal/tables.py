@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from ...profiler.diagnosis.finding import short_path
-from ...profiler.report import Finding, KernelClass, RankInfo, Report, StageShare, Where
+from ...profiler.report import Finding, KernelClass, RankInfo, Report, StageShare
 from ...profiler.vocabulary import Severity, Stage
 from ..figures.palette import STAGE_COLORS
-from ..views.format import duration, milliseconds, percent
+from ..views.format import duration, per_step, percent, place
 
 RANK_ROWS = 16
 #: More stage columns do not fit a terminal of 80 cells.
@@ -44,16 +43,11 @@ def finding_table(findings: Sequence[Finding]) -> Table:
             Text(str(finding.severity), style=_SEVERITY_STYLES[finding.severity]),
             str(finding.kind),
             finding.cause or "not known",
-            milliseconds(finding.ms_per_step),
+            per_step(finding.ms_per_step),
             percent(finding.share),
-            _place(finding.where[0]) if finding.where else "",
+            place(finding.where[0]) if finding.where else "",
         )
     return table
-
-
-def _place(where: Where) -> str:
-    """A place with its path cut to the last two parts: the report has the whole."""
-    return str(where.model_copy(update={"file": None if where.file is None else short_path(where.file)}))
 
 
 def kernel_table(classes: Sequence[KernelClass]) -> Table:

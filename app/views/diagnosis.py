@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from ...profiler.diagnosis.finding import short_path
-from ...profiler.report import Fact, Finding, HostLine, RankInfo, Report, StageShare, Where
+from ...profiler.report import Fact, Finding, HostLine, RankInfo, Report, StageShare
 from ...profiler.store import Manifest
 from ...profiler.vocabulary import RunStatus, Severity, Stage
 from . import format as text
@@ -294,17 +294,11 @@ def _finding(finding: Finding) -> FindingView:
         severity=str(finding.severity),
         confidence=str(finding.confidence),
         summary=finding.summary,
-        time=text.milliseconds(finding.ms_per_step),
+        time=text.per_step(finding.ms_per_step),
         percent=text.percent(finding.share),
-        where=tuple(_place(where) for where in finding.where),
+        where=tuple(text.place(where) for where in finding.where),
         evidence=tuple(_evidence(item) for item in finding.evidence),
     )
-
-
-def _place(where: Where) -> str:
-    if where.file is None:
-        return str(where)
-    return str(where.model_copy(update={"file": short_path(where.file)}))
 
 
 def _evidence(item: Fact) -> EvidenceView:

@@ -66,6 +66,12 @@ STEP_LEVELS: dict[Kind, Levels] = {
     Kind.STRAGGLERS: Levels(
         0.05, 0.10, 0.25, "TraceML: a straggler costs 10 / 20 %; pytscope: high at 10 % lost"
     ),
+    Kind.THROTTLING: Levels(
+        0.03,
+        0.08,
+        0.20,
+        "ours: a boost clock wanders by 2 to 3 %; a power cap costs large devices 5 to 10 % and is usual",
+    ),
     Kind.COMPUTE: Levels(
         0.50, 2.0, 2.0, "ours: computing is what a step is for, so that alone is never more than a note"
     ),
