@@ -48,7 +48,7 @@ def _stage_left(case: Case, gone: float) -> str:
 
 def _finding_left(case: Case, gone: float) -> str | None:
     """For device traces, which have findings in place of stages."""
-    left = {one.kind: one.ms_per_step for one in case.report.findings if one.ms_per_step > 0}
-    left[case.finding.kind] = max(case.finding.ms_per_step - gone * 1e3, 0.0)
+    left = {one.kind: one.ms_per_step for one in case.report.findings if one.ms_per_step}
+    left[case.finding.kind] = max((case.finding.ms_per_step or 0.0) - gone * 1e3, 0.0)
     largest = max(left, key=lambda kind: left[kind])
     return f"{largest}, {left[largest]:.1f} ms per step"

@@ -83,12 +83,12 @@ class Case:
         """Mean seconds of a step, which the stages sum to; of the window where a trace marks no steps; 0 if unknown."""
         if self.report.step_time is not None:
             return self.report.step_time.mean_s
-        return self.finding.ms_per_step / 1e3 / self.finding.share if self.finding.share > 0 else 0.0
+        return (self.finding.ms_per_step or 0.0) / 1e3 / self.finding.share if self.finding.share > 0 else 0.0
 
     @property
     def exposed_s(self) -> float:
         """Seconds of the step that the finding exposes: the most that can go."""
-        return min(self.finding.ms_per_step / 1e3, self.step_s)
+        return min((self.finding.ms_per_step or 0.0) / 1e3, self.step_s)
 
     @property
     def cause(self) -> str | None:

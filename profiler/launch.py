@@ -25,6 +25,7 @@ from .agent.options import Options
 from .errors import UsageError
 from .progress import STOPPED, Progress, ProgressReader
 from .store import Manifest, RunFolder, create_run
+from .telemetry import telemetry_of
 from .vocabulary import RunStatus
 
 BOOTSTRAP = Path(__file__).resolve().parent / "agent" / "bootstrap"
@@ -114,7 +115,8 @@ def record(
         run.release_reserve()
         run.write_manifest(manifest.model_copy(update={"status": RunStatus.FAILED, "note": str(error)}))
         raise UsageError(f"cannot start {command[0]}: {error.strerror}") from None
-    ended = _Follower(run, process, limits, on_progress).follow()
+    with telemetry_of(process.pid, run.path):
+        ended = _Follower(run, process, limits, on_progress).follow()
     run.release_reserve()
     run.write_manifest(manifest.model_copy(update=ended))
     return run

@@ -17,6 +17,7 @@ from . import process
 from .background import Background
 from .calibrate import span_cost_s
 from .format import PROCESS_CPU, STEP, STEP_TRACED
+from .graph_size import GraphSize
 from .loading import Loading
 from .model_facts import ModelFacts
 from .rank_folder import RankFolder
@@ -69,6 +70,7 @@ class Recorder:
         self.wrappers: list[CodeType] = []
         self.parallel: list[weakref.ref[Any]] = []
         self.model_facts = ModelFacts(self)
+        self.graph_size = GraphSize(self)
         self.steps = 0
         self.traced = False
         self.stop_at = None if options.steps is None else timed + options.traced_steps

@@ -20,10 +20,9 @@ import numpy.typing as npt
 from ..errors import InputError
 from . import building
 from .building import Interner, as_id
-from .columns import ABSENT, DeviceKind, DeviceModel, HostKind, Thread, Trace, TraceInfo
+from .columns import ABSENT, NSIGHT, DeviceKind, DeviceModel, HostKind, Thread, Trace, TraceInfo
 from .source import GZIP_MAGIC, Progress, Source, no_progress, open_file
 
-FORMAT = "nsight"
 MAX_ROWS = 50_000_000
 _VERSION_SUFFIX = re.compile(r"_v\d+$")
 _COPY_NAMES = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
@@ -237,7 +236,7 @@ class _Export:
             for number, name, memory in self._rows("TARGET_INFO_GPU", ("id", "name", "totalMemory"))
         ]
         return TraceInfo(
-            source=str(self._path), format=FORMAT, origin_ns=origin_ns, vendor="NVIDIA", devices=tuple(models)
+            source=str(self._path), format=NSIGHT, origin_ns=origin_ns, vendor="NVIDIA", devices=tuple(models)
         )
 
 

@@ -4,10 +4,9 @@ too.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,8 +56,11 @@ def needs_pool(tasks: Sequence[FileTask]) -> bool:
     return len(tasks) > FEW_FILES or sizes > SMALL_BYTES
 
 
-def process_pool(workers: int | None = None) -> ProcessPoolExecutor:
+def process_pool(workers: int | None = None) -> Executor:
     """A pool of fresh processes, as many as there are processors unless told."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     context = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(workers or os.cpu_count() or 1, mp_context=context)
 

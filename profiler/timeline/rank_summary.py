@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..diagnosis.device.observation import DeviceObservation
-from ..ingest.columns import ABSENT, DeviceKind, HostKind, Trace, TraceInfo
-from ..ingest.nsight import FORMAT as NSIGHT
+from ..ingest.columns import ABSENT, NSIGHT, DeviceKind, HostKind, Trace, TraceInfo
 from ..ingest.source import Progress, no_progress
 from ..vocabulary import Stage
 from .collectives import CollectiveTimes, collective_times
 from .device import DeviceTimes, DeviceView, device_view, has_device_activity, times_within
 from .idle import LOADER_PREFIX, launch_of_device_rows, sync_calls
 from .intervals import I64, Intervals, contains, one, union
+from .kernel_origin import refined
 from .kernels import KINDS, KernelKind, KernelTable, device_kinds, kernel_table
 from .memory import MemoryCurve, memory_curve
 from .queue import LaunchQueue, launch_queue
@@ -74,7 +74,7 @@ def summarise(trace: Trace) -> RankSummary:
         device_window=None if view is None else times_within(view, steps.window.start, steps.window.end),
         stage_steps=stage_times(stages, steps.start_ns, steps.end_ns),
         stage_window=stage_times(stages, steps.window.start, steps.window.end),
-        kernels=None if view is None else kernel_table(trace, kinds, steps.window),
+        kernels=None if view is None else kernel_table(trace, refined(trace, kinds), steps.window),
         queue=launch_queue(trace, steps.window),
         memory=memory_curve(trace.memory),
         collectives=collective_times(trace, kinds),

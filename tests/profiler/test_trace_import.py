@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from trainrx.profiler.errors import InputError, UsageError
 from trainrx.profiler.ingest.column_store import read_columns
 from trainrx.profiler.ingest.kineto import read_kineto

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from trainrx.profiler.errors import InputError
 from trainrx.profiler.ingest.columns import Trace
 from trainrx.profiler.ingest.recordings import (

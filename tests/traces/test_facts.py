@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from trainrx.profiler.diagnosis.device.verdict import find_all, headline, verdict
 from trainrx.profiler.timeline.collectives import match
 from trainrx.profiler.timeline.rank_summary import RankSummary, summarise_file

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from trainrx.profiler.errors import InputError
 from trainrx.profiler.ingest.columns import Trace
 from trainrx.profiler.ingest.sniff import open_trace

@@ -180,7 +180,7 @@ FAULTY = {
     "window:TraceWindow.at_step": False,
     "rank_folder:RankFolder.write_spans": False,
     "rank_folder:RankFolder.write_samples": False,
-    "background:Background._sample": False,
+    "sampler:StackSampler.sample": False,
     "background:Background.start": False,
     "disk full": False,
     "rank_folder:RankFolder.fact": False,

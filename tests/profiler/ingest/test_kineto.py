@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from trainrx.profiler.errors import InputError
 from trainrx.profiler.ingest.columns import ABSENT, DeviceKind, HostKind, Trace
 from trainrx.profiler.ingest.kineto import read_kineto

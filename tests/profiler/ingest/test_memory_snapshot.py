@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from trainrx.profiler.errors import InputError
 from trainrx.profiler.ingest.memory_snapshot import read_memory_snapshot
 

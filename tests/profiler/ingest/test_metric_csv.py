@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from trainrx.profiler.errors import InputError
 from trainrx.profiler.ingest.metric_csv import read_metric_csv
 

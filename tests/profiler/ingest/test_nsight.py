@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+
 from trainrx.profiler.errors import InputError
 from trainrx.profiler.ingest.columns import DeviceKind, HostKind
 from trainrx.profiler.ingest.nsight import read_nsight

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from trainrx.profiler.errors import UsageError
 from trainrx.profiler.ingest.rank_names import compiled_pattern, name_ranks, rank_in_name
 

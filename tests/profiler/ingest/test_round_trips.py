@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from trainrx.profiler.errors import InputError, UsageError
 from trainrx.profiler.ingest.chrome_writer import write_chrome
 from trainrx.profiler.ingest.column_store import read_columns, write_columns

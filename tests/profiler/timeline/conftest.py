@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from trainrx.profiler.ingest.columns import Trace
 from trainrx.profiler.ingest.kineto import read_kineto
 

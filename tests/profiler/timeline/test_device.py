@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+
 from trainrx.profiler.ingest import building
 from trainrx.profiler.ingest.columns import Trace, TraceInfo
 from trainrx.profiler.timeline.device import DeviceView, device_view, has_device_activity, times_within

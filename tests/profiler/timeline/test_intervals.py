@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+
 from trainrx.profiler.timeline import intervals as iv
 from trainrx.profiler.timeline.intervals import Intervals
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from trainrx.profiler.ingest.columns import Trace
 from trainrx.profiler.timeline.intervals import one
 from trainrx.profiler.timeline.kernels import (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from trainrx.profiler.ingest.columns import Trace
 from trainrx.profiler.timeline.intervals import one
 from trainrx.profiler.timeline.memory import POINTS, highest_of_each_stretch, memory_curve

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from trainrx.profiler.errors import UsageError
 from trainrx.profiler.ingest.columns import Trace
 from trainrx.profiler.timeline.trace_steps import find_steps

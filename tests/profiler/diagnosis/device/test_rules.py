@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from trainrx.profiler.diagnosis.device.observation import DeviceObservation, RankSkew
 from trainrx.profiler.diagnosis.device.verdict import RULES, find_all, headline, verdict
 from trainrx.profiler.diagnosis.thresholds import DEVICE_LEVELS
