@@ -5,13 +5,14 @@ The command keeps its own stdin, stdout and stderr. Nothing of it is changed but
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
@@ -33,6 +34,7 @@ GRACE_S = 20.0
 KILL_S = 5.0
 #: Kineto announces each window on stderr below this log level; stderr belongs to the script.
 QUIET_KINETO = "99"
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,32 @@ def python_command(script: Sequence[str]) -> list[str]:
     return [sys.executable, *script]
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What is changed about a command, and how it is tied to this process.
+
+    Attributes:
+        knobs: changes to put on, by name.
+        losses: note the losses of the steps.
+        own_session: the command gets a session of its own, so that a terminal's interrupt reaches this process alone,
+            and dies with this process even where that is killed.
+        cwd: the folder the command runs in; None for this one.
+    """
+
+    knobs: Mapping[str, str] = field(default_factory=dict[str, str])
+    losses: bool = False
+    own_session: bool = False
+    cwd: Path | None = None
+
+
 def record(
     command: Sequence[str],
     *,
     runs_dir: Path,
     limits: Limits,
+    setting: Setting = Setting(),
     stdout: IO[Any] | int | None = None,
+    stderr: IO[Any] | int | None = None,
     on_start: Callable[[RunFolder], None] = lambda run: None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> RunFolder:
@@ -86,7 +108,8 @@ def record(
         command: program and arguments.
         runs_dir: where the run's folder is made.
         limits: when to stop.
-        stdout: where the command's stdout goes; None leaves it as it is.
+        setting: what is changed about the command.
+        stdout, stderr: where the command's output goes; None leaves it as it is.
         on_start: called once the run's folder exists.
         on_progress: called a few times a second.
 
@@ -94,7 +117,7 @@ def record(
         UsageError: the folder cannot be written or the command cannot be started.
     """
     run = create_run(runs_dir, name=_name(command))
-    manifest = _manifest(run, command, limits)
+    manifest = _manifest(run, command, limits, setting)
     run.write_manifest(manifest)
     on_start(run)
     options = Options(
@@ -102,15 +125,36 @@ def record(
         steps=limits.steps,
         warmup=limits.warmup,
         traced_steps=limits.traced_steps,
+        knobs=dict(setting.knobs),
+        losses=setting.losses,
+        die_with_parent=setting.own_session,
     )
     try:
-        process = subprocess.Popen(command, env=_environment(options), stdout=stdout)
+        process = _start(command, options, setting, stdout, stderr)
     except OSError as error:
         run.write_manifest(manifest.model_copy(update={"status": RunStatus.FAILED, "note": str(error)}))
         raise UsageError(f"cannot start {command[0]}: {error.strerror}") from None
-    ended = _Follower(run, process, limits, on_progress).follow()
+    ended = _Follower(run, process, limits, on_progress, own_session=setting.own_session).follow()
     run.write_manifest(manifest.model_copy(update=ended))
     return run
+
+
+def _start(
+    command: Sequence[str],
+    options: Options,
+    setting: Setting,
+    stdout: IO[Any] | int | None,
+    stderr: IO[Any] | int | None,
+) -> subprocess.Popen[Any]:
+    return subprocess.Popen(
+        command,
+        env=_environment(options),
+        stdout=stdout,
+        stderr=stderr,
+        cwd=setting.cwd,
+        start_new_session=setting.own_session,
+        preexec_fn=_tied_to_this_process() if setting.own_session else None,  # noqa: PLW1509 - only calls prctl
+    )
 
 
 class _Follower:
@@ -122,7 +166,10 @@ class _Follower:
         process: subprocess.Popen[Any],
         limits: Limits,
         on_progress: Callable[[Progress], None],
+        *,
+        own_session: bool,
     ) -> None:
+        self._own_session = own_session
         self._run = run
         self._process = process
         self._limits = limits
@@ -195,7 +242,7 @@ class _Follower:
             return
         self._interrupted = True
         self._ending_since = time.monotonic()
-        if not sys.stdin.isatty():
+        if self._own_session or not sys.stdin.isatty():
             self._process.send_signal(signal.SIGINT)
 
     def _on_terminate(self, number: int, frame: object) -> None:
@@ -235,6 +282,20 @@ def _quietly(action: Callable[[], None]) -> None:
         return
 
 
+def _tied_to_this_process() -> Callable[[], None] | None:
+    """What the child does before it becomes the command: it asks to be killed when this process dies (Linux)."""
+    if sys.platform != "linux":
+        return None
+    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
+
+    def tie() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(128 + signal.SIGKILL)
+
+    return tie
+
+
 def _environment(options: Options) -> dict[str, str]:
     environment = dict(os.environ)
     present = environment.get("PYTHONPATH")
@@ -245,11 +306,11 @@ def _environment(options: Options) -> dict[str, str]:
     return environment
 
 
-def _manifest(run: RunFolder, command: Sequence[str], limits: Limits) -> Manifest:
+def _manifest(run: RunFolder, command: Sequence[str], limits: Limits, setting: Setting) -> Manifest:
     return Manifest(
         id=run.path.name,
         command=list(command),
-        cwd=str(Path.cwd()),
+        cwd=str(setting.cwd or Path.cwd()),
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         status=RunStatus.RECORDING,
         launcher_pid=os.getpid(),
@@ -259,6 +320,7 @@ def _manifest(run: RunFolder, command: Sequence[str], limits: Limits) -> Manifes
             "warmup": limits.warmup,
             "traced_steps": limits.traced_steps,
             "seconds": limits.seconds,
+            "knobs": dict(setting.knobs),
         },
         versions={"trainrx": version("trainrx"), "python": sys.version.split()[0]},
         git=_git_state(),

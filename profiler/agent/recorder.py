@@ -18,6 +18,7 @@ from .background import Background
 from .calibrate import span_cost_s
 from .format import STEP, STEP_TRACED
 from .loading import Loading
+from .losses import Losses
 from .rank_folder import RankFolder
 from .sign_in import sign_in
 from .window import TraceWindow
@@ -70,6 +71,7 @@ class Recorder:
         self._fetches = 0
         self._updated: set[int] = set()
         self._last_update_ns = 0
+        self._losses = Losses()
 
     # -- admission -------------------------------------------------------------------------------------------
 
@@ -203,10 +205,19 @@ class Recorder:
             self.switch_off()
             raise StopTraining(0)
 
+    def note_loss(self, tensors: Any) -> None:
+        """Keep a copy of what a backward starts from; a fault switches the agent off."""
+        try:
+            self._losses.add(self.steps, tensors)
+        except Exception as error:
+            self.fail(error)
+
     def finish(self, reason: str) -> None:
         """Write down that recording ended in good order."""
         self.window.close(self)
         if self.folder is not None:
+            if self.options.losses:
+                self.folder.fact("losses", values=self._losses.values())
             self.folder.fact("end", reason=reason, steps=self.steps)
             self.folder.write_spans(self.spans)
 
