@@ -47,6 +47,7 @@ class Limits:
         traced_steps: steps of the deep window after them; 0 leaves it out.
         seconds: stop after this time once a few steps are timed; None for no limit.
         patience_s: give up if no step was seen for so long; None waits for ever.
+        timeout_s: terminate the command after so long, whatever it does; None never does.
     """
 
     steps: int | None = 40
@@ -54,6 +55,7 @@ class Limits:
     traced_steps: int = 3
     seconds: float | None = 120.0
     patience_s: float | None = 120.0
+    timeout_s: float | None = None
 
 
 def python_command(script: Sequence[str]) -> list[str]:
@@ -202,7 +204,11 @@ class _Follower:
         self._on_progress(progress)
         if progress.steps and self._first_step is None:
             self._first_step = moment
-        if self._ending_since is None:
+        timeout = self._limits.timeout_s
+        if timeout is not None and moment - self._started > timeout:
+            self._note = f"the command did not end within {timeout:.0f} s and was terminated"
+            _end_tree(self._process.pid, and_root=True)
+        elif self._ending_since is None:
             if progress.ended:
                 self._ending_since = moment
             elif self._first_step is None:
