@@ -6,7 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..advisor.prescribe import prescribe
 from ..profiler.analysis import analyse
+from ..profiler.errors import UsageError
 from ..profiler.launch import Limits, python_command, record
 from ..profiler.report import Report
 from ..profiler.store import RunFolder
@@ -33,7 +35,7 @@ def record_and_report(command: Sequence[str], *, runs_dir: Path, limits: Limits,
             on_start=live.started,
             on_progress=live.show,
         )
-    report = store_analysis(run)
+    report = _analyse_and_store(run)
     if as_json:
         sys.stdout.write(report.to_json() + "\n")
     else:
@@ -41,12 +43,22 @@ def record_and_report(command: Sequence[str], *, runs_dir: Path, limits: Limits,
     return exit_code(report)
 
 
+def _analyse_and_store(run: RunFolder) -> Report:
+    """The report, stored if the disk takes it: a verdict that cannot be kept is still told."""
+    try:
+        return store_analysis(run)
+    except UsageError as error:
+        sys.stderr.write(f"trainrx: {error}\n")
+        return analyse(run).report
+
+
 def store_analysis(run: RunFolder) -> Report:
-    """Analyse a run and keep the result in its folder."""
+    """Analyse a run, prescribe, and keep the result in its folder."""
     analysis = analyse(run)
-    run.write_report(analysis.report)
+    report = prescribe(analysis.report)
+    run.write_report(report)
     run.write_steps(analysis.steps)
-    return analysis.report
+    return report
 
 
 def exit_code(report: Report) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..advisor.prescribe import prescribe
 from ..profiler.analysis import analyse
 from ..profiler.report import Report
 from ..profiler.store import REPORT_FILE, RunFolder
@@ -17,4 +18,4 @@ def current_report(run: RunFolder) -> Report:
     over = run.manifest.status not in (RunStatus.RECORDING, RunStatus.LOST)
     if over and (run.path / REPORT_FILE).is_file():
         return run.report()
-    return analyse(run).report
+    return prescribe(analyse(run).report)

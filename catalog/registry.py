@@ -102,8 +102,16 @@ def load_catalog(*own_folders: Path) -> Catalog:
     Raises:
         CatalogError: a file or a relation is wrong; names the file, the field and the reason.
     """
-    folders = (BUNDLED, *_folders_of_environment(), *own_folders)
-    return catalog_of(method for folder in dict.fromkeys(folders) for method in _methods_in(folder))
+    return catalog_of(method for folder in _folders(own_folders) for method in _methods_in(folder))
+
+
+def catalog_fingerprint(*own_folders: Path) -> str:
+    """Changes when any file that `load_catalog` reads is added, removed or rewritten."""
+    return fingerprint([path for folder in _folders(own_folders) for path in method_files(folder)])
+
+
+def _folders(own: tuple[Path, ...]) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys((BUNDLED, *_folders_of_environment(), *own)))
 
 
 def catalog_of(methods: Iterable[tuple[str, Method]]) -> Catalog:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Protocol
 
 from .vocabulary import Action, Category, Component, PlacedBy, Subcategory, Subcomponent, Word
 
@@ -266,7 +267,21 @@ def define(term: Word) -> Definition:
     return _BY_TERM[type(term), term.value]
 
 
-def says(definition: Definition) -> str:
+class Backed(Protocol):
+    """Whatever a survey may stand behind."""
+
+    @property
+    def basis(self) -> PlacedBy:
+        """Whether the survey was read on it."""
+        ...
+
+    @property
+    def survey(self) -> Survey | None:
+        """The survey it comes from, None for our own."""
+        ...
+
+
+def says(definition: Backed) -> str:
     """Who says so: "the survey says" only where its text was read."""
     if definition.survey is None:
         return "our own term"

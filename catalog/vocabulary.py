@@ -233,7 +233,7 @@ _METRIC_LABELS = {
     Metric.RECOMPILATIONS: "recompilations after warm-up",
     Metric.PEAK_MEMORY: "peak device memory",
     Metric.DEVICE_CLOCK: "device clock under load",
-    Metric.COST_TO_QUALITY: "cost to the same quality, read off both curves",
+    Metric.COST_TO_QUALITY: "cost to the same quality (read off both curves)",
 }
 
 

@@ -66,7 +66,12 @@ def ratio_words(row: Evidence) -> str:
     """The ratio with what it is a ratio of. Only for places where the row's context stands beside it."""
     if row.gain is None:
         return f"no ratio given ({row.gain_kind})"
-    return f"{row.gain:.3g}× {row.gain_kind}{' (worse)' if row.gain < 1 else ''}"
+    return f"{_ratio(row.gain)}× {row.gain_kind}{' (worse)' if row.gain < 1 else ''}"
+
+
+def _ratio(gain: float) -> str:
+    """Three digits, and a fourth near 1, where it decides whether there is a gain at all."""
+    return f"{gain:.4g}" if abs(gain - 1) < 0.05 else f"{gain:.3g}"
 
 
 def source_words(row: Evidence) -> str:

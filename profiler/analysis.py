@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .agent import format as layout
+from .core_wait import core_wait_share
 from .diagnosis import diagnose
+from .facts import printable, whole
 from .observation import Observation
 from .recorder_cost import recorder_cost
 from .recording import RankRecording, read_ranks
@@ -17,6 +20,7 @@ from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunI
 from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.host import host_lines
+from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
@@ -50,7 +54,9 @@ def analyse(run: RunFolder) -> Analysis:
         InputError: ``run.json`` is missing, damaged or too new.
     """
     manifest = run.manifest
-    warmup = int(manifest.options.get("warmup", DEFAULT_WARMUP))
+    warmup = (
+        max(whole(manifest.options, "warmup") or 0, 0) if "warmup" in manifest.options else DEFAULT_WARMUP
+    )
     ranks = [_analyse_rank(recording, warmup) for recording in read_ranks(run.path)]
     first = ranks[0] if ranks else None
     if first is None or not first.steps.timed.any():
@@ -58,6 +64,7 @@ def analyse(run: RunFolder) -> Analysis:
     step_time = first.steps.step_time()
     assert step_time is not None
     loader = _loader(first)
+    late = lateness([(rank.recording.rank, rank.steps, rank.stages) for rank in ranks])
     findings = diagnose(
         Observation(
             setup=first.setup,
@@ -65,6 +72,10 @@ def analyse(run: RunFolder) -> Analysis:
             stages=first.stages.per_step(first.steps.timed),
             lines=first.lines,
             loader=loader,
+            lateness=late,
+            exchanges_per_step=_per_step(first, layout.GRADIENTS_READY, synchronised=True),
+            core_wait_share=core_wait_share(first.recording),
+            collectives_per_step=_per_step(first, layout.COMMUNICATION) or 0.0,
         )
     )
     report = Report(
@@ -72,14 +83,17 @@ def analyse(run: RunFolder) -> Analysis:
         verdict=verdict(findings, step_time),
         setup=first.setup,
         step_time=step_time,
+        batches_per_step=float(first.steps.fetches[first.steps.timed].mean()),
+        process_cpu_s_per_step=_process_cpu_s(first),
+        core_wait_share=core_wait_share(first.recording),
         stages=first.stages.shares(first.steps.timed),
         host_lines=list(first.lines),
         loader=loader,
         loader_reason=None if loader is not None else "the training used no DataLoader, or it made no batch",
         device_reason=_device_reason(first.setup),
         findings=findings,
-        ranks=[_rank_info(rank) for rank in ranks],
-        recorder=recorder_cost(first.recording, first.steps),
+        ranks=[_rank_info(rank, late) for rank in ranks],
+        recorder=_cost(manifest, first),
     )
     return Analysis(report, step_table(first.steps, first.stages))
 
@@ -113,9 +127,32 @@ def _analyse_rank(recording: RankRecording, warmup: int) -> _RankAnalysis:
     )
 
 
+def _process_cpu_s(rank: _RankAnalysis) -> float | None:
+    """CPU seconds of the training process per timed step; None where fewer than two steps were timed in a row."""
+    marks = rank.recording.of_code(layout.PROCESS_CPU)
+    timed = np.flatnonzero(rank.steps.timed)
+    if len(timed) < 2 or not len(marks):
+        return None
+    ends = rank.steps.end_ns[timed]
+    used = np.interp(ends[[0, -1]], marks[:, 1], marks[:, 3])
+    return float(used[1] - used[0]) / 1e9 / (timed[-1] - timed[0])
+
+
 def _loader(rank: _RankAnalysis) -> LoaderReport | None:
     settings = training_loader(rank.recording)
     return None if settings is None else loader_report(rank.recording, settings["number"], rank.steps)
+
+
+def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> float | None:
+    """How many spans of a code a timed step has; None where the run has none."""
+    spans = rank.recording.of_code(code)
+    if synchronised:
+        spans = spans[spans[:, 3] == 1]
+    if not len(spans):
+        return None
+    step = np.searchsorted(rank.steps.start_ns, spans[:, 1], side="right") - 1
+    inside = (step >= 0) & rank.steps.timed[np.clip(step, 0, None)]
+    return float(inside.sum()) / float(rank.steps.timed.sum())
 
 
 def _without_steps(run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnalysis]) -> Analysis:
@@ -130,7 +167,7 @@ def _without_steps(run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnal
         step_time_reason=reason,
         device_reason="no step was recorded",
         ranks=[_rank_info(rank) for rank in ranks],
-        recorder=recorder_cost(first.recording, steps) if first is not None else RecorderCost(),
+        recorder=_cost(manifest, first),
     )
     return Analysis(report, step_table(steps, stages))
 
@@ -152,18 +189,26 @@ def _run_info(manifest: Manifest, steps: Steps) -> RunInfo:
     )
 
 
-def _rank_info(rank: _RankAnalysis) -> RankInfo:
+def _rank_info(rank: _RankAnalysis, late: Lateness | None = None) -> RankInfo:
     ended = rank.recording.end_reason
     return RankInfo(
         rank=rank.recording.rank,
-        pid=rank.recording.process.get("pid"),
+        pid=whole(rank.recording.process, "pid"),
         steps=len(rank.steps),
         step_time=rank.steps.step_time(),
         stages=rank.stages.shares(rank.steps.timed),
+        last_share=None if late is None else late.last_share.get(rank.recording.rank),
         note=None
         if ended
         else "its recording ends without a last word: it is going on, or the process was killed",
     )
+
+
+def _cost(manifest: Manifest, first: _RankAnalysis | None) -> RecorderCost:
+    """The recorder's cost, with what the launcher had to note beside what the agent noted."""
+    cost = RecorderCost() if first is None else recorder_cost(first.recording, first.steps)
+    notes = [*cost.notes, *([printable(manifest.note)] if manifest.note else [])]
+    return cost.model_copy(update={"notes": notes})
 
 
 def _device_reason(setup: dict[str, Any]) -> str:

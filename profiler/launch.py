@@ -5,6 +5,7 @@ The command keeps its own stdin, stdout and stderr. Nothing of it is changed but
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -23,7 +24,7 @@ import psutil
 from .agent import format as layout
 from .agent.options import Options
 from .errors import UsageError
-from .progress import Progress, ProgressReader
+from .progress import STOPPED, Progress, ProgressReader
 from .store import Manifest, RunFolder, create_run
 from .vocabulary import RunStatus
 
@@ -32,6 +33,8 @@ POLL_S = 0.1
 #: How long a script may take to end by itself after it was stopped or interrupted.
 GRACE_S = 20.0
 KILL_S = 5.0
+#: Ctrl-C reaches the script beside us; it is passed on only where the script has not heeded it for so long.
+FORWARD_S = 2.0
 #: Kineto announces each window on stderr below this log level; stderr belongs to the script.
 QUIET_KINETO = "99"
 _PR_SET_PDEATHSIG = 1
@@ -118,6 +121,8 @@ def record(
     Raises:
         UsageError: the folder cannot be written or the command cannot be started.
     """
+    if not command:
+        raise UsageError("no command was given: put a script, `-m module` or `-- command` after the options")
     run = create_run(runs_dir, name=_name(command))
     manifest = _manifest(run, command, limits, setting)
     run.write_manifest(manifest)
@@ -134,9 +139,11 @@ def record(
     try:
         process = _start(command, options, setting, stdout, stderr)
     except OSError as error:
+        run.release_reserve()
         run.write_manifest(manifest.model_copy(update={"status": RunStatus.FAILED, "note": str(error)}))
         raise UsageError(f"cannot start {command[0]}: {error.strerror}") from None
     ended = _Follower(run, process, limits, on_progress, own_session=setting.own_session).follow()
+    run.release_reserve()
     run.write_manifest(manifest.model_copy(update=ended))
     return run
 
@@ -181,6 +188,7 @@ class _Follower:
         self._first_step: float | None = None
         self._ending_since: float | None = None
         self._interrupted = False
+        self._may_forward = False
         self._note: str | None = None
 
     def follow(self) -> dict[str, Any]:
@@ -195,7 +203,10 @@ class _Follower:
                     self._interrupt()
         finally:
             signal.signal(signal.SIGTERM, previous)
-            _end_tree(self._process.pid)
+            if self._process.poll() is None:
+                _end_tree(self._process)
+            if self._own_session:
+                _kill_session(self._process.pid)
         return self._outcome(self._process.returncode)
 
     def _tick(self) -> None:
@@ -207,19 +218,22 @@ class _Follower:
         timeout = self._limits.timeout_s
         if timeout is not None and moment - self._started > timeout:
             self._note = f"the command did not end within {timeout:.0f} s and was terminated"
-            _end_tree(self._process.pid, and_root=True)
+            _end_tree(self._process)
         elif self._ending_since is None:
-            if progress.ended:
+            if progress.ended == STOPPED:
                 self._ending_since = moment
             elif self._first_step is None:
                 self._lose_patience(moment)
             else:
                 self._watch_time(progress, moment - self._first_step)
+        elif self._may_forward and moment - self._ending_since > FORWARD_S:
+            self._may_forward = False
+            self._process.send_signal(signal.SIGINT)
         elif moment - self._ending_since > GRACE_S:
             self._note = (
                 self._note or f"the script did not end by itself within {GRACE_S:.0f} s and was terminated"
             )
-            _end_tree(self._process.pid, and_root=True)
+            _end_tree(self._process)
 
     def _lose_patience(self, moment: float) -> None:
         patience = self._limits.patience_s
@@ -244,12 +258,14 @@ class _Follower:
 
     def _interrupt(self) -> None:
         if self._interrupted:
-            _end_tree(self._process.pid, and_root=True)
+            _end_tree(self._process)
             return
         self._interrupted = True
         self._ending_since = time.monotonic()
-        if self._own_session or not sys.stdin.isatty():
+        if self._own_session:
             self._process.send_signal(signal.SIGINT)
+        else:
+            self._may_forward = sys.stdin is None or not sys.stdin.isatty()
 
     def _on_terminate(self, number: int, frame: object) -> None:
         self._interrupted = True
@@ -260,25 +276,35 @@ class _Follower:
         ended = self._reader.read(0.0).ended
         if self._interrupted:
             status = RunStatus.INTERRUPTED
-        elif self._note is not None or ended == "stopped":
+        elif self._note is not None or ended == STOPPED:
             status = RunStatus.STOPPED
         else:
             status = RunStatus.FINISHED if code == 0 else RunStatus.FAILED
         return {"status": status, "exit_code": code, "note": self._note}
 
 
-def _end_tree(pid: int, *, and_root: bool = False) -> None:
-    """Terminate what a process has started, and with ``and_root`` the process itself; kill what stays."""
+def _end_tree(root: subprocess.Popen[Any]) -> None:
+    """Terminate a process and all that it has started; kill what stays."""
     try:
-        root = psutil.Process(pid)
-        victims = root.children(recursive=True) + ([root] if and_root else [])
+        victims = psutil.Process(root.pid).children(recursive=True)
     except psutil.Error:
-        return
+        victims = []
     for victim in victims:
         _quietly(victim.terminate)
+    root.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        root.wait(KILL_S)  # not psutil's wait, which would take the exit code away from us
     _, stubborn = psutil.wait_procs(victims, timeout=KILL_S)
     for victim in stubborn:
         _quietly(victim.kill)
+    root.kill()
+    root.wait()
+
+
+def _kill_session(leader: int) -> None:
+    """Kill what is left of the group of a process that led its own session and is over."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def _quietly(action: Callable[[], None]) -> None:
@@ -351,4 +377,5 @@ def _git_state() -> dict[str, Any]:
 def _name(command: Sequence[str]) -> str:
     """What a run is called after: the script or module, not the interpreter."""
     words = [Path(word).stem for word in command if not word.startswith("-")]
-    return words[1] if len(words) > 1 and words[0].startswith("python") else words[0]
+    named_python = len(words) > 1 and words[0].startswith("python")
+    return words[1] if named_python else next(iter(words), "command")

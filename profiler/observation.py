@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .report import HostLine, LoaderReport, StepTime
+from .timeline.lateness import Lateness
 from .vocabulary import Stage
 
 
@@ -19,6 +20,10 @@ class Observation:
         step_time: of the timed steps.
         stages: exclusive seconds per step; absent stages took no time.
         loader: how the training loader makes its batches; None where there is no ``DataLoader`` or it made none.
+        lateness: the ranks compared; None for a single rank.
+        exchanges_per_step: backwards per step that average gradients over ranks; None without data parallelism.
+        collectives_per_step: collectives per step that the script calls itself.
+        core_wait_share: share of wall time that the training thread waited for a free core; None if not known.
         lines: where the training thread was seen, longest first.
     """
 
@@ -27,6 +32,10 @@ class Observation:
     stages: Mapping[Stage, float]
     lines: tuple[HostLine, ...] = field(default=())
     loader: LoaderReport | None = None
+    lateness: Lateness | None = None
+    exchanges_per_step: float | None = None
+    collectives_per_step: float = 0.0
+    core_wait_share: float | None = None
 
     @property
     def step_s(self) -> float:

@@ -12,6 +12,9 @@ from .agent import format as layout
 
 _STEP_CODES = (layout.STEP, layout.STEP_TRACED)
 _RECORD_BYTES = 8 * layout.SPAN_WORDS
+#: The agent's other thread may write a few stacks after the ``end`` fact.
+TAIL_BYTES = 64 * 1024
+STOPPED, EXIT = "stopped", "exit"
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,8 @@ class Progress:
         seconds: since the command was started.
         steps: finished by the rank that is furthest.
         last_step_s: the wall time of its last step; 0 before the first.
-        ended: how the first rank says recording ended (``stopped``, ``exit``); None while it goes on.
+        ended: ``stopped`` once a rank has recorded enough, ``exit`` once all of them came to their end; None while
+            recording goes on, or a process could not say.
     """
 
     seconds: float
@@ -49,7 +53,7 @@ class ProgressReader:
             seconds=seconds,
             steps=max(self._steps.values(), default=0),
             last_step_s=self._last_step_s,
-            ended=next((end for folder in folders if (end := _end(folder / layout.FACTS_FILE))), None),
+            ended=_together([_end(folder / layout.FACTS_FILE) for folder in folders]),
         )
 
     def _read_steps(self, path: Path) -> None:
@@ -68,13 +72,30 @@ class ProgressReader:
             self._last_step_s = float(steps[-1, 2] - steps[-1, 1]) / 1e9
 
 
+def _together(ends: list[str | None]) -> str | None:
+    """How the run ended, from how each rank did: a helper process that exits ends nothing."""
+    if STOPPED in ends:
+        return STOPPED
+    return EXIT if ends and None not in ends else None
+
+
 def _end(path: Path) -> str | None:
-    """The reason in an ``end`` fact, which is always the last line."""
+    """The reason in an ``end`` fact, which is one of the last lines."""
     try:
         with path.open("rb") as file:
-            file.seek(max(path.stat().st_size - 512, 0))
-            last = file.read().splitlines()[-1:]
-        fact = json.loads(last[0]) if last else {}
-    except (OSError, ValueError):
+            file.seek(max(path.stat().st_size - TAIL_BYTES, 0))
+            tail = file.read(TAIL_BYTES).splitlines()
+    except OSError:
         return None
-    return str(fact.get("reason")) if fact.get("fact") == "end" else None
+    return next((reason for line in reversed(tail) if (reason := _reason(line))), None)
+
+
+def _reason(line: bytes) -> str | None:
+    if b'"end"' not in line:
+        return None
+    try:
+        fact = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    is_end = isinstance(fact, dict) and fact.get("fact") == "end"
+    return str(fact.get("reason")) if is_end else None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .agent import format as layout
+from .core_wait import caution, core_wait_share
+from .facts import number, text
 from .recording import RankRecording
 from .report import RecorderCost
 from .timeline.steps import Steps
@@ -11,28 +15,45 @@ from .timeline.steps import Steps
 def recorder_cost(recording: RankRecording, steps: Steps) -> RecorderCost:
     """The cost of spans and of the agent's thread, per timed step.
 
-    Spans: their number times what one was measured to cost when recording began. Thread: its CPU seconds, all counted
-    against the training as if they never ran beside it, which on a free core they do: an upper estimate.
+    Spans: their number in the timed steps times what one was measured to cost when recording began. Thread: the share
+    of time that it computed, all counted against the training as if it never ran beside it, which on a free core it
+    does: an upper estimate.
     """
-    notes = [str(fact["text"]) for fact in recording.facts.get("note", []) if "text" in fact]
+    notes = [note for fact in recording.facts.get("note", []) if (note := text(fact, "text")) is not None]
+    warning = caution(core_wait_share(recording))
+    if warning is not None:
+        notes.append(warning)
     if recording.fault is not None:
-        notes.append(
-            f"The recorder switched itself off after a fault of its own: {recording.fault.splitlines()[-1]}"
-        )
+        notes.append(f"The recorder switched itself off after a fault of its own: {recording.fault_line}.")
     step_time = steps.step_time()
-    span_cost = recording.facts.get("span_cost")
-    costs = recording.facts.get("cost")
-    if step_time is None or not span_cost or not len(recording.spans):
+    span_cost_s = _last(recording, "span_cost", "seconds")
+    thread = _thread_share(recording)
+    if step_time is None or step_time.mean_s <= 0 or span_cost_s is None or thread is None:
         return RecorderCost(notes=notes)
-    seconds = _recorded_seconds(recording)
-    thread_s = float(costs[-1]["thread_cpu_s"]) if costs else 0.0
-    spans_s = len(recording.spans) * float(span_cost[-1]["seconds"])
-    share = (thread_s + spans_s) / seconds
+    share = thread + _spans_per_step(recording, steps) * span_cost_s / step_time.mean_s
     return RecorderCost(
         overhead_share=share, overhead_us_per_step=share * step_time.mean_s * 1e6, notes=notes
     )
 
 
-def _recorded_seconds(recording: RankRecording) -> float:
-    spans = recording.spans[recording.spans[:, 0] != layout.STEP]
-    return max(float(spans[:, 2].max() - spans[:, 1].min()) / 1e9, 1e-9)
+def _last(recording: RankRecording, fact: str, key: str) -> float | None:
+    found = recording.facts.get(fact, [])
+    return number(found[-1], key) if found else None
+
+
+def _thread_share(recording: RankRecording) -> float | None:
+    """CPU seconds of the agent's thread per second of recording, by its last word on them."""
+    cpu_s = _last(recording, "cost", "thread_cpu_s")
+    told_ns, began_ns = _last(recording, "cost", "t"), number(recording.process, "t")
+    if cpu_s is None or told_ns is None or began_ns is None or told_ns <= began_ns:
+        return None
+    return min(max(cpu_s / ((told_ns - began_ns) / 1e9), 0.0), 1.0)
+
+
+def _spans_per_step(recording: RankRecording, steps: Steps) -> float:
+    """Spans that began in a timed step, averaged over the timed steps; a step's own record counts as one."""
+    began = np.sort(recording.spans[recording.spans[:, 0] != layout.STEP, 1])
+    first, end = (
+        np.searchsorted(began, bounds) for bounds in (steps.start_ns[steps.timed], steps.end_ns[steps.timed])
+    )
+    return float(np.mean(end - first)) + 1

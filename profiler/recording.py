@@ -7,15 +7,20 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .agent import format as layout
+from .facts import MAX_WHOLE, printable, text, whole
 
 MAX_FACTS_BYTES = 256 * 1024 * 1024
 MAX_RECORDS_BYTES = 4 * 1024**3
+MAX_FRAMES = 200
+MAX_RANK = 10**9
+#: Some 146 years of uptime.
+MAX_TIME_NS = 2**62
 
 
 @dataclass(frozen=True)
@@ -84,10 +89,15 @@ class RankRecording:
         return found[0] if found else {}
 
     @property
+    def fault_line(self) -> str | None:
+        """The last line of the fault: the error itself."""
+        return None if self.fault is None else printable(self.fault.splitlines()[-1])
+
+    @property
     def end_reason(self) -> str | None:
         """How recording ended: ``stopped``, ``exit``; None if the process could not say."""
         found = self.facts.get("end", [])
-        return str(found[-1]["reason"]) if found else None
+        return text(found[-1], "reason") if found else None
 
 
 def read_ranks(run_dir: Path) -> list[RankRecording]:
@@ -129,25 +139,47 @@ def _read_worker(folder: Path) -> WorkerRecording | None:
         samples=_read_records(folder / layout.SAMPLES_FILE, layout.SAMPLE_WORDS),
         stacks=stacks,
         ready_ns=tuple(
-            fact["ready_ns"] for fact in facts.get("worker", []) if isinstance(fact.get("ready_ns"), int)
+            ready for fact in facts.get("worker", []) if (ready := whole(fact, "ready_ns")) is not None
         ),
         transforms=tuple(facts.get("transform", [])),
     )
 
 
+def _frames(frames: object) -> tuple[Frame, ...]:
+    """The frames of a stack fact; those of another shape are left out."""
+    entries = cast("list[object]", frames) if isinstance(frames, list) else []
+    found = (_frame(entry) for entry in entries[:MAX_FRAMES])
+    return tuple(frame for frame in found if frame is not None)
+
+
+def _frame(entry: object) -> Frame | None:
+    match entry:
+        case [str(file), int(line), str(function)] if 0 <= line <= MAX_WHOLE:
+            return Frame(printable(file), line, printable(function))
+        case _:
+            return None
+
+
 def _rank_number(process: dict[str, Any], folder: Path) -> int:
-    rank = process.get("rank")
-    if isinstance(rank, int):
+    rank = whole(process, "rank")
+    if rank is not None and 0 <= rank <= MAX_RANK:
         return rank
     leading = folder.name.partition(".")[0]
-    return int(leading) if leading.isdigit() else 0
+    return int(leading) if leading.isascii() and leading.isdigit() and len(leading) < 10 else 0
 
 
 def _read_records(path: Path, words: int) -> NDArray[np.int64]:
     if not path.is_file():
         return np.empty((0, words), dtype=np.int64)
     size = min(path.stat().st_size, MAX_RECORDS_BYTES) // (8 * words)
-    return np.fromfile(path, dtype="<i8", count=size * words).reshape(-1, words)
+    records = np.fromfile(path, dtype="<i8", count=size * words).reshape(-1, words)
+    return records[_plausible(records)]
+
+
+def _plausible(records: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which records can be true: times are not negative and far from overflow, and no span ends before it starts."""
+    times = records[:, 1:3] if records.shape[1] == layout.SPAN_WORDS else records[:, :1]
+    return ((times >= 0) & (times < MAX_TIME_NS)).all(axis=1) & (times[:, 0] <= times[:, -1])
 
 
 def _read_facts(folder: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[int, tuple[Frame, ...]]]:
@@ -155,9 +187,10 @@ def _read_facts(folder: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[int
     facts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     stacks: dict[int, tuple[Frame, ...]] = {}
     for fact in _read_lines(folder / layout.FACTS_FILE):
-        name = str(fact.get("fact"))
+        name, number = str(fact.get("fact")), whole(fact, "number")
         if name == "stack":
-            stacks[int(fact["number"])] = tuple(Frame(str(f), int(n), str(q)) for f, n, q in fact["frames"])
+            if number is not None:
+                stacks[number] = _frames(fact.get("frames"))
         else:
             facts[name].append(fact)
     return dict(facts), stacks
@@ -170,7 +203,7 @@ def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
         for line in file.read(MAX_FACTS_BYTES).splitlines():
             try:
                 fact = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(fact, dict):
                 yield fact

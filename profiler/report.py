@@ -48,8 +48,8 @@ class StageShare(Part):
     """Exclusive wall time of one stage per step, and its share of the step."""
 
     name: Stage
-    seconds_per_step: float
-    share: float
+    seconds_per_step: float = Field(ge=0)
+    share: float = Field(ge=0, le=1.001)
 
 
 class Where(Part):
@@ -137,6 +137,67 @@ class KernelClass(Part):
     share: float = Field(description="share of all kernel time, 0 to 1")
 
 
+class DeviceStep(Part):
+    """The device view of one step."""
+
+    number: int
+    seconds: float
+    device: DeviceShares
+    rank: int = 0
+
+
+class LaunchQueueInfo(Part):
+    """How far the host ran ahead of the device: delay from launch to start, and mean queued kernels."""
+
+    delay_median_us: float
+    delay_p90_us: float
+    mean_depth: float
+    linked: int = Field(description="device rows whose launch is known")
+
+
+class MatrixUse(Part):
+    """Matmul, convolution and attention time on tensor or matrix cores, and by precision, as far as names
+    tell.
+    """
+
+    matrix_unit_share: float | None = None
+    precision_shares: dict[str, float] = {}
+
+
+class MemoryCurveInfo(Part):
+    """Device memory over time; peaks are exact, points are thinned. ``relative`` curves start at an unknown
+    level.
+    """
+
+    peak_allocated_bytes: int
+    peak_reserved_bytes: int | None = None
+    relative: bool = False
+    source: str = ""
+    time_s: list[float] = []
+    allocated_bytes: list[int] = []
+
+
+class CollectiveSkew(Part):
+    """Collectives matched across ranks: wire time against waiting for the last rank."""
+
+    matched: int
+    unmatched: int
+    skew_mean_s: float
+    skew_max_s: float
+    late_rank: int | None = None
+
+
+class RankWait(Part):
+    """What one rank did in the matched collectives; shares are of its window."""
+
+    waiting_s: float
+    waiting_share: float
+    wire_s: float
+    wire_share: float
+    times_last: int
+    delay_caused_s: float
+
+
 class RankInfo(Part):
     """One training process of the run."""
 
@@ -146,7 +207,13 @@ class RankInfo(Part):
     step_time: StepTime | None = None
     stages: list[StageShare] = []
     device: DeviceShares | None = None
+    last_share: float | None = Field(
+        default=None, description="share of steps in which the others waited for it"
+    )
     note: str | None = None
+    source: str | None = None
+    window_s: float | None = None
+    collectives: RankWait | None = None
 
 
 class WorkerReport(Part):
@@ -231,6 +298,40 @@ class Prediction(Part):
     bound: float
 
 
+class Evidence(Part):
+    """A published or measured effect of a method, as a sentence that names task, hardware, source and grade."""
+
+    text: str
+    gain: float | None = None
+    gain_kind: str
+    grade: str
+    task: str | None = None
+    hardware: str | None = None
+    source: str
+    negative: bool = False
+
+
+class RuledOut(Part):
+    """A method that relieves a finding but was not proposed, and why."""
+
+    method: str
+    title: str
+    finding: Kind
+    reason: str
+
+
+class CellAdvice(Part):
+    """A cell of the first taxonomy for a finding: to look into, or to avoid."""
+
+    finding: Kind
+    component: str
+    subcomponent: str
+    action: str | None
+    methods: list[str] = []
+    avoid: bool = False
+    reason: str
+
+
 class Prescription(Part):
     """A method (or knob) put to a finding of this run."""
 
@@ -243,7 +344,8 @@ class Prescription(Part):
     risk: str
     how: str
     verify: str
-    evidence: list[dict[str, Any]] = []
+    evidence: list[Evidence] = []
+    asks: list[str] = Field(default=[], description="needs that the run did not tell of")
     title: str = ""
     effort: str = ""
     next_bottleneck: str | None = None
@@ -287,6 +389,15 @@ class Report(Part):
     setup: dict[str, Any] = {}
     step_time: StepTime | None = None
     step_time_reason: str | None = None
+    batches_per_step: float | None = Field(
+        default=None, description="batches fetched per timed step, evaluation too"
+    )
+    process_cpu_s_per_step: float | None = Field(
+        default=None, description="CPU seconds of the training process"
+    )
+    core_wait_share: float | None = Field(
+        default=None, description="share of wall time that the training thread waited for a free core"
+    )
     stages: list[StageShare] = []
     host_lines: list[HostLine] = []
     loader: LoaderReport | None = None
@@ -294,8 +405,15 @@ class Report(Part):
     device: DeviceShares | None = None
     device_reason: str | None = None
     kernel_classes: list[KernelClass] = []
+    device_steps: list[DeviceStep] = []
+    launch_queue: LaunchQueueInfo | None = None
+    matrix_use: MatrixUse | None = None
+    memory: MemoryCurveInfo | None = None
+    collectives: CollectiveSkew | None = None
     findings: list[Finding] = []
     prescriptions: list[Prescription] = []
+    ruled_out: list[RuledOut] = []
+    cells: list[CellAdvice] = []
     ranks: list[RankInfo] = []
     recorder: RecorderCost = RecorderCost()
     trials: list[Trial] = []
@@ -315,7 +433,8 @@ def parse_report(text: str | bytes, *, source: str) -> Report:
         version = _Version.model_validate_json(text).schema_version
         if version > SCHEMA_VERSION:
             raise InputError(
-                f"{source} has schema {version}, this trainrx reads up to {SCHEMA_VERSION}: upgrade trainrx to open it"
+                f"{source} has schema {version}, this trainrx reads up to {SCHEMA_VERSION}: "
+                "upgrade trainrx to open it"
             )
         return Report.model_validate_json(text)
     except ValidationError as error:

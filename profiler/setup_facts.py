@@ -5,16 +5,19 @@ A fact that the run did not tell is absent, which means unknown, never false.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from .agent import format as layout
+from .facts import Facts, setting, text, texts, whole
 from .recording import RankRecording
 
 _PROCESS_FACTS = {
     "device_kind": "device.kind",
     "device_name": "device.name",
+    "device_capability": "device.capability",
     "torch": "torch.version",
     "python": "python.version",
     "platform": "platform",
@@ -26,34 +29,97 @@ _LOADER_FACTS = (
     "dataset", "length", "kind", "batch_size", "num_workers", "prefetch_factor", "persistent_workers", "pin_memory",
     "drop_last", "sampler", "collate_fn", "start_method",
 )  # fmt: skip
+_COUNTS = {
+    "cores", "threads", "world_size", "length", "batch_size", "num_workers", "prefetch_factor", "tensors", "parameters",
+    "parameter_bytes", "bucket_bytes_cap", "gradient_bytes", "interop_threads",
+}  # fmt: skip
 _OPTIMIZER_FACTS = ("tensors", "parameters", "foreach", "fused")
+_MODEL_FACTS = ("type", "parameters", "parameter_bytes", "compiled", "channels_last")
+_PARALLEL_FACTS = (
+    "bucket_bytes_cap", "find_unused_parameters", "static_graph", "gradient_as_bucket_view", "broadcast_buffers",
+    "gradient_bytes", "tensors",
+)  # fmt: skip
+_FLAGS = ("cudnn_benchmark", "matmul_precision", "deterministic", "anomaly_mode", "interop_threads")
+_PRECISIONS = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 
 
 def setup_facts(recording: RankRecording) -> dict[str, Any]:
     """What a rank told of its setup, by dotted name."""
-    facts: dict[str, Any] = {}
     process = recording.process
-    facts.update({name: process[key] for key, name in _PROCESS_FACTS.items() if process.get(key) is not None})
-    loader = training_loader(recording)
-    if loader is not None:
-        facts.update({f"loader.{key}": loader[key] for key in _LOADER_FACTS if loader.get(key) is not None})
-    optimizers = recording.facts.get("optimizer", [])
-    if optimizers:
-        largest = max(optimizers, key=lambda fact: fact.get("parameters") or 0)
-        facts["optimizer.name"] = largest.get("type")
-        facts.update(
-            {f"optimizer.{key}": largest[key] for key in _OPTIMIZER_FACTS if largest.get(key) is not None}
-        )
-        if len(optimizers) > 1:
-            facts["optimizer.count"] = len(optimizers)
+    facts = _chosen("", process, _PROCESS_FACTS)
+    facts |= _chosen("loader.", training_loader(recording), _LOADER_FACTS)
+    facts |= _optimizer_facts(recording)
+    facts |= _model_facts(recording)
+    facts |= _chosen("ddp.", _last(recording, "parallel"), _PARALLEL_FACTS)
+    facts |= _chosen("torch.", _last(recording, "flags"), _FLAGS)
+    inputs = _last(recording, "inputs")
+    if inputs is not None:
+        facts["batch.variable_length"] = _varies(inputs, facts)
     return facts
 
 
 def training_loader(recording: RankRecording) -> dict[str, Any] | None:
     """The loader that was fetched from most often; None where no ``DataLoader`` was used."""
     fetches = recording.of_code(layout.DATA_WAIT)[:, 3] % layout.READY_UNIT
-    loaders = {fact["number"]: fact for fact in recording.facts.get("loader", []) if "number" in fact}
+    told = ((whole(fact, "number"), fact) for fact in recording.facts.get("loader", []))
+    loaders = {number: fact for number, fact in told if number is not None}
     if not loaders:
         return None
     counts = {number: int(np.count_nonzero(fetches == number)) for number in loaders}
     return loaders[max(counts, key=lambda number: counts[number])]
+
+
+def _chosen(prefix: str, fact: Facts | None, names: Iterable[str] | Mapping[str, str]) -> dict[str, Any]:
+    """The settings of a fact under dotted names; what is missing or of the wrong type stays away."""
+    if fact is None:
+        return {}
+    renamed = names if isinstance(names, Mapping) else {name: name for name in names}
+    values = ((key, (whole if key in _COUNTS else setting)(fact, key)) for key in renamed)
+    return {f"{prefix}{renamed[key]}": value for key, value in values if value is not None}
+
+
+def _last(recording: RankRecording, name: str) -> dict[str, Any] | None:
+    found = recording.facts.get(name, [])
+    return found[-1] if found else None
+
+
+def _optimizer_facts(recording: RankRecording) -> dict[str, Any]:
+    optimizers = recording.facts.get("optimizer", [])
+    if not optimizers:
+        return {}
+    largest = max(optimizers, key=lambda fact: whole(fact, "parameters") or 0)
+    facts: dict[str, Any] = {"optimizer.count": len(optimizers)}
+    name = text(largest, "type")
+    if name is not None:
+        facts |= {"optimizer.name": name.lower(), "optimizer.class": name}
+    return facts | _chosen("optimizer.", largest, _OPTIMIZER_FACTS)
+
+
+def _model_facts(recording: RankRecording) -> dict[str, Any]:
+    """Of the largest model that was called in training."""
+    models = [fact for fact in recording.facts.get("model", []) if whole(fact, "parameters")]
+    if not models:
+        return {}
+    largest = max(models, key=lambda fact: whole(fact, "parameters") or 0)
+    facts = _chosen("model.", largest, _MODEL_FACTS)
+    traits = texts(largest, "traits")
+    facts["model.has"] = traits
+    numeric = text(largest, "autocast") or next(iter(texts(largest, "dtypes")), None)
+    precision = _PRECISIONS.get(str(numeric))
+    if precision is not None:
+        facts["precision"] = precision
+    domain = _domain(traits)
+    return facts if domain is None else facts | {"task.domain": domain}
+
+
+def _domain(traits: list[str]) -> str | None:
+    """A cautious guess at what is learned from, by the layers; None where they do not tell."""
+    if "embedding" in traits and "attention" in traits:
+        return "nlp"
+    return "vision" if "conv" in traits and "embedding" not in traits else None
+
+
+def _varies(inputs: Facts, facts: Mapping[str, Any]) -> bool:
+    """Whether inputs differ in shape from step to step; one odd shape is the last, smaller batch."""
+    allowed = 1 if facts.get("loader.drop_last") else 2
+    return (whole(inputs, "distinct") or 0) > allowed

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 from datetime import datetime, timezone
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 MANIFEST_FILE = "run.json"
 REPORT_FILE = "report.json"
 STEPS_FILE = "steps.parquet"
+#: Space kept from the beginning, so that a script that fills the disk still gets its report.
+RESERVE_FILE = ".reserve"
+RESERVE_BYTES = 512 * 1024
 MAX_JSON_BYTES = 64 * 1024 * 1024
 
 
@@ -81,6 +85,10 @@ class RunFolder:
         """Replace ``run.json`` in one piece."""
         _write(self.path / MANIFEST_FILE, manifest.model_dump_json(indent=1))
 
+    def release_reserve(self) -> None:
+        """Give the space up that was kept for the end of the run."""
+        (self.path / RESERVE_FILE).unlink(missing_ok=True)
+
     def report(self) -> Report:
         """The stored report.
 
@@ -111,10 +119,18 @@ class RunFolder:
             raise InputError(f"{path} is damaged: {error}") from None
 
     def write_steps(self, steps: pd.DataFrame) -> None:
-        """Replace the step table in one piece."""
-        temporary = self.path / (STEPS_FILE + ".part")
-        steps.to_parquet(temporary, index=False)
-        temporary.replace(self.path / STEPS_FILE)
+        """Replace the step table in one piece.
+
+        Raises:
+            UsageError: the folder cannot be written.
+        """
+        path = self.path / STEPS_FILE
+        temporary = path.with_name(path.name + ".part")
+        try:
+            steps.to_parquet(temporary, index=False)
+            temporary.replace(path)
+        except OSError as error:
+            raise _unwritable(path, error) from None
 
 
 def create_run(runs_dir: Path, *, name: str) -> RunFolder:
@@ -127,8 +143,7 @@ def create_run(runs_dir: Path, *, name: str) -> RunFolder:
     path = runs_dir / f"{stamp}-{_slug(name)}-{secrets.token_hex(2)}"
     try:
         path.mkdir(parents=True)
-        (path / ".writable").write_bytes(b"0" * 4096)
-        (path / ".writable").unlink()
+        (path / RESERVE_FILE).write_bytes(b"0" * RESERVE_BYTES)
     except OSError as error:
         raise UsageError(
             f"cannot write the run folder {path}: {error.strerror}: choose another place with --runs DIR"
@@ -150,7 +165,7 @@ def find_run(name: str, runs_dir: Path) -> RunFolder:
     Raises:
         InputError: no run, or more than one, is called so.
     """
-    if (Path(name) / MANIFEST_FILE).is_file():
+    if os.path.isfile(os.path.join(name, MANIFEST_FILE)):  # noqa: PTH113, PTH118  # any text is a question, none an error
         return RunFolder(Path(name))
     runs = list_runs(runs_dir)
     if name == "last" and runs:
@@ -197,8 +212,18 @@ def _read(path: Path) -> bytes:
 
 def _write(path: Path, text: str) -> None:
     temporary = path.with_name(path.name + ".part")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> UsageError:
+    reason = error.strerror or str(error)
+    return UsageError(
+        f"cannot write {path}: {reason}: free its disk; `trainrx show` then reads what was recorded"
+    )
 
 
 def _slug(name: str) -> str:

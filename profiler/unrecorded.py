@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .agent import format as layout
 from .agent.sign_in import FOLDER as PROCESSES
+from .facts import text
 from .recording import RankRecording
 from .store import Manifest
 from .timeline.frames import innermost_user_frame
@@ -23,6 +24,7 @@ _SEEN = {
     layout.OPTIMIZER: "optimizer step",
 }
 MAX_CARDS = 1000
+MAX_CARD_BYTES = 1024 * 1024
 
 
 def why_no_step(run_dir: Path, manifest: Manifest, recording: RankRecording | None) -> str:
@@ -39,7 +41,9 @@ def why_no_step(run_dir: Path, manifest: Manifest, recording: RankRecording | No
             "No step was recorded: the recorder was not loaded, because the command started no Python process, or one "
             "that ignores PYTHONPATH (python -I, -E or -S). Start the training with a plain `python`."
         )
-    fault = next((card["fault"] for card in cards if card.get("fault")), None)
+    fault = next((fault for card in cards if (fault := text(card, "fault"))), None)
+    if recording is not None and recording.fault is not None:
+        fault = recording.fault_line
     if fault is not None:
         return f"No step was recorded: the recorder switched itself off after a fault of its own: {fault}."
     if not any(card.get("torch") for card in cards):
@@ -66,9 +70,12 @@ def _cards(run_dir: Path) -> list[dict[str, Any]]:
     cards: list[dict[str, Any]] = []
     for path in sorted((run_dir / PROCESSES).glob("*.json"))[:MAX_CARDS]:
         try:
-            cards.append(json.loads(path.read_bytes()))
-        except (OSError, ValueError):
+            with path.open("rb") as file:
+                card = json.loads(file.read(MAX_CARD_BYTES))
+        except (OSError, ValueError, RecursionError):
             continue
+        if isinstance(card, dict):
+            cards.append(cast("dict[str, Any]", card))
     return cards
 
 
@@ -76,9 +83,13 @@ def _what_was_seen(recording: RankRecording) -> str:
     counts = {name: len(recording.of_code(code)) for code, name in _SEEN.items()}
     if counts["optimizer step"] == 1:
         return "the script made a single optimizer step, and one step has no end that could be seen"
-    seen = [f"{count} {name}{'s' if count != 1 else ''}" for name, count in counts.items() if count]
+    seen = [f"{count} {name if count == 1 else _plural(name)}" for name, count in counts.items() if count]
     text = " and ".join(seen) if seen else "no training activity"
     return f"the recorder saw {text}, but no optimizer step of torch.optim, which is what ends a step"
+
+
+def _plural(name: str) -> str:
+    return name + ("es" if name.endswith(("s", "ch")) else "s")
 
 
 def _where_it_was(recording: RankRecording) -> str:

@@ -1,6 +1,6 @@
-"""Which knobs are worth a try for a finding: a plain table, for reports that hold no ranked prescriptions.
+"""What the autopilot tries next: the ranked prescriptions, then knobs that a plain table holds worth a try.
 
-It predicts nothing; the trial decides.
+The table predicts nothing; it is for findings that no remedy is modelled for, and the trial decides.
 """
 
 from __future__ import annotations
@@ -8,27 +8,35 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from ...profiler.errors import UsageError
 from ...profiler.report import Finding, Prescription, Report
 from ...profiler.vocabulary import Kind
+from ..prescribe import prescribe
 from .knob_choice import choose, reasons_against
 
 Setup = Mapping[str, Any]
 
 
 def propose(report: Report, exclude: Collection[str]) -> list[Prescription]:
-    """What to try, the first finding's knobs first; the report's own prescriptions come before the table's.
+    """What to try, the best first; prescriptions with a prediction come before the table's.
 
     Args:
         report: the run as it stands.
         exclude: changes that were tried, as ``knob=value``.
     """
-    from_report = [found for found in report.prescriptions if found.knob is not None]
-    proposed = {found.knob: found for found in (*from_report, *_from_table(report)) if found.knob is not None}
-    return [
-        found
-        for knob, found in proposed.items()
-        if knob not in exclude and not reasons_against(choose([knob]), report.setup)
-    ]
+    proposed: dict[str, Prescription] = {}
+    for found in (*prescribe(report).prescriptions, *_from_table(report)):
+        if found.knob is not None and found.knob not in exclude:
+            proposed.setdefault(found.knob, found)
+    return [found for knob, found in proposed.items() if _is_possible(knob, report.setup)]
+
+
+def _is_possible(knob: str, setup: Setup) -> bool:
+    """Whether the knob is one that can be put on here; catalog and remedies may name others."""
+    try:
+        return not reasons_against(choose([knob]), setup)
+    except UsageError:
+        return False
 
 
 def _from_table(report: Report) -> Iterator[Prescription]:
@@ -95,7 +103,7 @@ _KNOBS: Mapping[Kind, Callable[[Finding, Setup], Iterator[str]]] = {
     Kind.CPU_THREADS: _compute,
     Kind.MEMORY_BANDWIDTH: _compute,
     Kind.COMMUNICATION: _communication,
-    Kind.CHECKPOINT_IO: _always("checkpoint.async_save=true"),
+    Kind.CHECKPOINT_IO: _always("checkpoint.asynchronous=true"),
     Kind.EVALUATION: _always("eval.inference_mode=true"),
     Kind.GARBAGE_COLLECTION: _always("gc.control=freeze", "gc.control=manual"),
 }

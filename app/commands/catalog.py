@@ -32,10 +32,14 @@ MethodsDir = Annotated[
 
 
 @commands.callback(invoke_without_command=True)
-def catalog(context: typer.Context) -> None:
+def catalog(context: typer.Context, as_json: AsJson = False) -> None:
     """Browse the methods, their evidence and both taxonomies; alone, it lists all."""
     if context.invoked_subcommand is None:
-        list_methods()
+        list_methods(as_json=as_json)
+    elif as_json:
+        from ...profiler.errors import UsageError
+
+        raise UsageError(f"--json stands before '{context.invoked_subcommand}', put it at the end")
 
 
 @commands.command("list")
@@ -162,8 +166,15 @@ def _print_list(known: Catalog, found: tuple[Method, ...]) -> None:
 
 
 def _cells_of(method: Method) -> tuple[str, str, str, str, str]:
-    grades = "".join(sorted({str(row.grade) for row in method.evidence})) or "none known"
-    return (method.id, ", ".join(method.relieves[:2]), str(method.equivalence), grades, method.one_line)
+    from ..views.catalog import grades_word
+
+    return (
+        method.id,
+        ", ".join(method.relieves[:2]),
+        str(method.equivalence),
+        grades_word(method),
+        method.one_line,
+    )
 
 
 def _print_card(shown: Card) -> None:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from ...profiler.vocabulary import IdleCause, Stage
 
 LIGHT_PAGE = "#ffffff"
-DARK_PAGE = "#0e1117"
+DARK_PAGE = "#171614"
 
 STAGE_COLORS: Mapping[Stage, str] = MappingProxyType(
     {

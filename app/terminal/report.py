@@ -10,11 +10,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ...profiler.report import Finding, Report, StageShare
+from ...profiler.report import Finding, Prescription, Report, StageShare
 from ...profiler.vocabulary import RunStatus, Severity
 from ..figures.palette import STAGE_COLORS
 
 BAR_WIDTH = 64
+SHOWN_PRESCRIPTIONS = 3
 _SEVERITY_STYLES = {Severity.HIGH: "bold red", Severity.MODERATE: "yellow", Severity.NOTE: "dim"}
 _ENDINGS = {
     RunStatus.RECORDING: "still recording",
@@ -39,6 +40,8 @@ def render(report: Report, folder: Path) -> RenderableType:
         parts += [_step_line(report), stage_bar(report.stages), _stage_table(report.stages)]
     if report.findings:
         parts += [Text(), Text("Findings", style="bold"), _finding_table(report.findings)]
+    if report.prescriptions:
+        parts += [Text(), Text("What to try", style="bold"), *_prescriptions(report.prescriptions)]
     parts += [Text(), *_footer(report, folder)]
     return Padding(Group(*parts), (0, 0, 1, 0))
 
@@ -103,6 +106,28 @@ def _finding_table(findings: Sequence[Finding]) -> Table:
             str(finding.where[0]) if finding.where else "",
         )
     return table
+
+
+def _prescriptions(prescriptions: Sequence[Prescription]) -> list[RenderableType]:
+    lines: list[RenderableType] = []
+    for number, prescription in enumerate(prescriptions[:SHOWN_PRESCRIPTIONS], start=1):
+        lines.append(
+            Text.assemble(f"{number}. ", (prescription.title, "bold"), f"  {_predicted(prescription)}")
+        )
+        lines.append(Padding(Text(prescription.how), (0, 0, 0, 3)))
+        lines.append(Padding(Text(f"rests on {prescription.basis}", style="dim"), (0, 0, 0, 3)))
+    rest = len(prescriptions) - SHOWN_PRESCRIPTIONS
+    if rest > 0:
+        lines.append(Text(f"   and {rest} more, in the dashboard and with --json", style="dim"))
+    return lines
+
+
+def _predicted(prescription: Prescription) -> str:
+    predicted = prescription.predicted_speedup
+    kind = f"{prescription.equivalence}, {prescription.effort}"
+    if predicted is None:
+        return f"gain not predicted ({kind})"
+    return f"predicted {predicted.mid:.2f}× ({predicted.low:.2f} to {predicted.high:.2f}; {kind})"
 
 
 def _footer(report: Report, folder: Path) -> list[RenderableType]:

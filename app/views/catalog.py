@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any, Literal
 
 from ...catalog import (
     SETUP_FIELDS,
@@ -28,6 +29,11 @@ from ...catalog import (
     load_catalog,
 )
 from ...catalog.coverage import Cell, Filling, Group, cells, columns, crosswalk, groups, rows, thin_cells
+from ...catalog.crosswalk import BORDER_CASES, CROSSWALK_WORDS
+from ...catalog.registry import catalog_fingerprint
+from ...catalog.statements import SPEEDUP, UPDATE, UPDATE_PARTS
+from ...catalog.taxonomy import DEFINITIONS, SUBCATEGORIES, says
+from ...catalog.vocabulary import PlacedBy
 from ...catalog.wording import (
     NOT_STATED,
     RISK_MEANINGS,
@@ -61,6 +67,21 @@ def open_catalog(*own_folders: Path) -> Catalog:
         raise InputError(str(error)) from error
 
 
+BadgeColor = Literal["gray", "green", "blue", "orange"]
+
+
+def catalog_key() -> str:
+    """Changes when a method file is added, removed or rewritten.
+
+    Raises:
+        InputError: a named folder is missing or holds too many files.
+    """
+    try:
+        return catalog_fingerprint()
+    except CatalogError as error:
+        raise InputError(str(error)) from error
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Which methods to list; None means no wish. ``action`` may be "none" for learning left alone."""
@@ -77,6 +98,19 @@ class Choice:
     tier: str | None = None
     knob: str | None = None
     tryable: bool | None = None
+
+    @classmethod
+    def of_labels(cls, *, part: str | None, group: str | None, **wishes: Any) -> Choice:
+        """A choice whose part ("data.training-data") and group ("budgeted / …") are given as labels."""
+        component, _, subcomponent = (part or "").partition(".")
+        category, _, subcategory = (group or "").partition(" / ")
+        return cls(
+            component=component or None,
+            subcomponent=subcomponent or None,
+            category=category or None,
+            subcategory=subcategory or None,
+            **wishes,
+        )
 
     def as_dict(self) -> dict[str, str | bool]:
         """The wishes that were made."""
@@ -161,6 +195,62 @@ class Card:
     bibliography: str
     backing: str
     evidence: tuple[EvidenceLine, ...]
+
+    @property
+    def badges(self) -> tuple[tuple[str, BadgeColor], ...]:
+        """Short marks with a colour: the tier, whether trainrx can try it, the risk."""
+        tried: tuple[tuple[str, BadgeColor], ...] = ((f"knob {self.knob}", "blue"),) if self.knob else ()
+        risk: BadgeColor = "gray" if self.risk in {"none", "low"} else "orange"
+        return (
+            (self.id, "gray"),
+            (self.tier, "green" if self.tier == "core" else "gray"),
+            *tried,
+            (f"quality risk: {self.risk}", risk),
+        )
+
+    @property
+    def conditions(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What it acts on, needs and must show, under headings; empty ones are left out."""
+        return _headed(
+            ("Relieves", (", ".join(self.relieves),)),
+            ("Lengthens", (", ".join(self.lengthens),)),
+            ("Needs", self.needs),
+            ("Works if", self.expects),
+            ("Learning", (self.guard,)),
+            ("Quality risk", (f"{self.risk}: {self.risk_words}",)),
+        )
+
+    @property
+    def places(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Where it stands in both taxonomies and under which other names, under headings."""
+        return _headed(
+            ("Place", (self.cell, self.group, self.placed_by)),
+            ("Also known as", (", ".join(self.also),)),
+        )
+
+    def evidence_table(self) -> list[dict[str, str | None]]:
+        """The evidence as rows of a table."""
+        return [
+            {
+                "verdict": line.verdict,
+                "grade": line.grade,
+                "reported": line.reported,
+                "ratio": line.ratio,
+                "task": line.task,
+                "model": line.model,
+                "hardware": line.hardware,
+                "against": line.baseline,
+                "source": line.source,
+                "open": line.url,
+                "quality": line.quality,
+                "repeats": line.repeats,
+            }
+            for line in self.evidence
+        ]
+
+
+def _headed(*headings: tuple[str, tuple[str, ...]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((name, values) for name, values in headings if any(values))
 
 
 def card(catalog: Catalog, method: Method) -> Card:
@@ -362,6 +452,94 @@ def thin_sentence(catalog: Catalog) -> str:
 def second_taxonomy(catalog: Catalog) -> tuple[Group, ...]:
     """The groups of the second taxonomy, with their counts."""
     return groups(catalog)
+
+
+def part_labels() -> tuple[str, ...]:
+    """The rows of the first taxonomy's matrix."""
+    return tuple(f"{component}.{part}" for component, part in rows())
+
+
+def group_labels() -> tuple[str, ...]:
+    """The groups of the second taxonomy."""
+    return tuple(f"{category} / {group}" for category, some in SUBCATEGORIES.items() for group in some)
+
+
+def list_table(methods: tuple[Method, ...]) -> list[dict[str, object]]:
+    """The list as rows of a table."""
+    return [
+        {
+            "method": method.name,
+            "what it does": method.one_line,
+            "relieves": list(map(str, method.relieves)),
+            "learning": str(method.equivalence),
+            "evidence": grades_word(method),
+            "risk": str(method.quality_risk),
+            "tier": str(method.tier),
+            "knob": method.how.knob or "",
+        }
+        for method in methods
+    ]
+
+
+def grades_word(method: Method) -> str:
+    """Which grades of evidence a method has, such as "ABN"."""
+    return "".join(sorted({str(row.grade) for row in method.evidence})) or "none known"
+
+
+@dataclass(frozen=True, slots=True)
+class StatementText:
+    """A formal statement as it is shown."""
+
+    title: str
+    formula: str
+    words: str
+    points: tuple[str, ...]
+    source: str
+
+
+def statements() -> tuple[StatementText, ...]:
+    """The two formal statements; the update's parts stand with their categories."""
+    parts = tuple(
+        f"{part.symbol} → {part.category}: {part.words}{_pairing(part.basis)}" for part in UPDATE_PARTS
+    )
+    return (
+        StatementText(SPEEDUP.title, SPEEDUP.formula, SPEEDUP.words, (), says(SPEEDUP)),
+        StatementText(UPDATE.title, UPDATE.formula, UPDATE.words, parts, says(UPDATE)),
+    )
+
+
+def _pairing(basis: PlacedBy) -> str:
+    return "" if basis is PlacedBy.SURVEY else " (our pairing)"
+
+
+def crosswalk_points() -> tuple[str, ...]:
+    """How the taxonomies answer to each other, in words, and the border cases."""
+    return (*(f"{category}: {words}" for category, words in CROSSWALK_WORDS.items()), *BORDER_CASES)
+
+
+def definitions_table() -> list[dict[str, str]]:
+    """Every word of both taxonomies with its meaning and who says so."""
+    return [
+        {
+            "kind": type(definition.term).__name__.lower(),
+            "word": str(definition.term),
+            "meaning": definition.meaning,
+            "basis": says(definition),
+        }
+        for definition in DEFINITIONS
+    ]
+
+
+def crosswalk_table(catalog: Catalog) -> list[dict[str, object]]:
+    """How many methods stand where the two taxonomies meet."""
+    return [
+        {
+            "second taxonomy": f"{crossing.category} / {crossing.subcategory}",
+            "first taxonomy": f"{crossing.component}.{crossing.subcomponent}",
+            "methods": crossing.methods,
+        }
+        for crossing in crosswalk(catalog)
+    ]
 
 
 _WORDS: dict[str, tuple[str, ...]] = {

@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 #: One module per hook: each says which torch module it waits for (``MODULE``) and patches it (``install``).
 HOOKS = (
-    "loader", "fetcher", "module", "backward", "optimizer", "checkpoint", "collectives", "garbage", "dynamo", "signed",
+    "loader", "fetcher", "module", "parallel", "backward", "optimizer", "checkpoint", "collectives", "garbage",
+    "dynamo", "signed",
 )  # fmt: skip
 
 
 def start_from_environment() -> None:
-    """Record this process if the launcher asked for it."""
+    """Record or change this process if the launcher asked for it."""
     options = options_from_environment()
-    if options is not None and os.path.isdir(options.run_dir):
+    if options is not None and (os.path.isdir(options.run_dir) or not options.record):
         start(options)
 
 
@@ -50,9 +51,9 @@ def start(options: Options) -> None:
     if options.record:
         _record(options, watch, recorder)
         atexit.register(drain_quietly, recorder)
+        sign_in(options.run_dir, torch=False)
     if models is not None:
         models.start()
-    sign_in(options.run_dir, torch=False)
     tracebacks.install()
 
 

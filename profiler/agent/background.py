@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from .format import STOP_FILE
+from .process import core_wait_ns
 from .sampler import StackSampler
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Background:
         self._started = time.monotonic()
         self._n_spans = 0
         self._n_samples = 0
+        self._cpu_s = 0.0
 
     def start(self) -> None:
         """Start the thread."""
@@ -50,19 +52,23 @@ class Background:
 
     def _loop(self) -> None:
         flushed = told = self._started
+        self.tell_cost()
         while self._recorder.is_on and self._recorder.folder is self._folder:
             time.sleep(self._interval_s)
             thread = self._recorder.thread
             if thread is not None:
                 self._sampler.sample(thread)
+            self._cpu_s = time.thread_time()
             moment = time.monotonic()
             if moment - flushed >= FLUSH_INTERVAL_S:
                 flushed = moment
                 self._flush()
-            if moment - told >= COST_INTERVAL_S:
+            if moment - told >= min(COST_INTERVAL_S, max(told - self._started, FLUSH_INTERVAL_S)):
                 told = moment
-                self._tell_cost()
+                self.tell_cost()
                 self._keep_budget(moment)
+        if not self._recorder.failed and self._recorder.folder is self._folder:
+            self._flush()
 
     def _flush(self) -> None:
         self._heed_stop()
@@ -76,16 +82,18 @@ class Background:
         except (FileNotFoundError, ValueError):
             return
 
-    def _tell_cost(self) -> None:
+    def tell_cost(self) -> None:
+        """Write down what this thread has used so far; may be called by another thread at the end."""
         self._folder.fact(
             "cost",
-            thread_cpu_s=time.thread_time(),
+            thread_cpu_s=self._cpu_s,
             spans=self._n_spans,
             samples=self._n_samples,
             interval_s=self._interval_s,
+            core_wait_ns=core_wait_ns(self._recorder.native_thread),
         )
 
     def _keep_budget(self, moment: float) -> None:
-        share = time.thread_time() / max(moment - self._started, 1e-9)
+        share = self._cpu_s / max(moment - self._started, 1e-9)
         if share > CPU_BUDGET and self._interval_s < SLOWEST_INTERVAL_S:
             self._interval_s *= 1.5

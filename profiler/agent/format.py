@@ -43,8 +43,11 @@ COMMUNICATION = 6  #: argument: number of bytes
 CHECKPOINT = 7
 H2D = 8  #: argument: number of bytes
 ZERO_GRAD = 9
+GRADIENTS_READY = 10  #: a moment; argument 1: the backward averages gradients over ranks
+LOADER_END = 11  #: a fetch that found the loader exhausted, or failed
 GARBAGE = 20  #: argument: generation
 STEP = 30  #: argument: data fetches in the step
+PROCESS_CPU = 32  #: a moment at the end of a step; argument: CPU nanoseconds of the process so far
 STEP_TRACED = 31  #: a step inside the torch.profiler window, not part of the timing
 
 READY_UNIT = 1 << 16

@@ -1,7 +1,7 @@
 """Runs a function right after a module was first imported, wherever the import comes from.
 
-The finder only wraps the loader that the other finders name; it loads nothing itself and forgets a module as soon as
-it was seen.
+The finder only wraps the loader that the other finders name; it loads nothing itself and forgets a module once its
+code has run. That somebody merely looked for a module (``importlib.util.find_spec``) changes nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class _NotifyingLoader(Loader):
     """The real loader, with calls after the module's code has run."""
 
-    def __init__(self, loader: Any, after: list[AfterImport]) -> None:
+    def __init__(self, loader: Any, after: AfterImport) -> None:
         self._loader = loader
         self._after = after
 
@@ -34,8 +34,7 @@ class _NotifyingLoader(Loader):
             spec.loader = self._loader
         module.__loader__ = self._loader
         self._loader.exec_module(module)
-        for after in self._after:
-            after(module)
+        self._after(module)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -61,17 +60,19 @@ class ImportWatch(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Wrap the loader of a module that is waited for; None for all others."""
-        after = self._waiting.pop(fullname, None)
-        if after is None:
+        if fullname not in self._waiting:
             return None
-        if not self._waiting and self in sys.meta_path:
-            sys.meta_path.remove(self)
         for finder in list(sys.meta_path):
-            if finder is self:
-                continue
-            spec = finder.find_spec(fullname, path, target)
+            find = None if finder is self else getattr(finder, "find_spec", None)
+            spec = None if find is None else find(fullname, path, target)
             if spec is not None:
                 if spec.loader is not None:
-                    spec.loader = _NotifyingLoader(spec.loader, after)
+                    spec.loader = _NotifyingLoader(spec.loader, self._imported)
                 return spec
         return None
+
+    def _imported(self, module: ModuleType) -> None:
+        for after in self._waiting.pop(module.__name__, []):
+            after(module)
+        if not self._waiting and self in sys.meta_path:
+            sys.meta_path.remove(self)

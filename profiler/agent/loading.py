@@ -139,13 +139,9 @@ class BatchProbe:
 
 def _process_counters() -> tuple[int, int]:
     """Nanoseconds this thread waited for a core, and bytes read, since the process began; -1 if not known."""
-    wait = read = -1
+    wait = process.core_wait_ns(threading.get_native_id())
     try:
-        with open("/proc/thread-self/schedstat", "rb") as file:
-            on_cpu, wait_text, _ = file.read().split()
-            wait = int(wait_text) if int(on_cpu) else -1
         with open("/proc/self/io", "rb") as file:
-            read = int(file.readline().split()[1])
+            return wait, int(file.readline().split()[1])
     except (OSError, ValueError, IndexError):
-        return wait, read
-    return wait, read
+        return wait, -1

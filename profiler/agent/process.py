@@ -41,6 +41,16 @@ def world_size() -> int:
     return int(text) if text and text.isdigit() else 1
 
 
+def core_wait_ns(thread: int | str) -> int:
+    """Nanoseconds that a thread, by its native id, has waited for a free core so far; -1 if not known."""
+    try:
+        with open(f"/proc/self/task/{thread}/schedstat", "rb") as file:
+            on_core, waited, _ = file.read().split()
+    except (OSError, ValueError):
+        return -1
+    return int(waited) if int(on_core) else -1
+
+
 def describe() -> dict[str, Any]:
     """Facts on this process and its machine, for the setup part of the report."""
     torch = sys.modules["torch"]
@@ -61,7 +71,7 @@ def describe() -> dict[str, Any]:
         "cores": affinity,
         "threads": torch.get_num_threads(),
         "device_kind": ("rocm" if torch.version.hip else "cuda") if cuda else "cpu",
-        "device_name": torch.cuda.get_device_name() if cuda else None,
+        "device_name": torch.cuda.get_device_name() if cuda and torch.cuda.is_initialized() else None,
         "wall_time_ns": time.time_ns(),
         "perf_counter_ns": time.perf_counter_ns(),
     }

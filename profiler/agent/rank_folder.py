@@ -40,6 +40,7 @@ class RecordFolder:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self._inodes: dict[int, int] = {}
         os.makedirs(path, exist_ok=True)
         self._facts = self._open(FACTS_FILE)
         self._samples = self._open(SAMPLES_FILE)
@@ -47,14 +48,25 @@ class RecordFolder:
     def fact(self, fact: str, **values: Any) -> None:
         """Append one line to ``facts.jsonl``."""
         line = json.dumps({"t": time.perf_counter_ns(), "fact": fact, **values}, default=str)
-        _write(self._facts, line.encode("utf-8", "replace") + b"\n")
+        self._write(self._facts, line.encode("utf-8", "replace") + b"\n")
 
     def write_samples(self, samples: Iterable[tuple[int, int]]) -> None:
         """Append stack samples ``(time_ns, stack)``."""
-        _write(self._samples, _words(samples))
+        self._write(self._samples, _words(samples))
 
-    def _open(self, name: str) -> int:
-        return os.open(os.path.join(self.path, name), _APPEND, 0o644)
+    def _open(self, name: str, flags: int = _APPEND) -> int:
+        descriptor = os.open(os.path.join(self.path, name), flags, 0o644)
+        self._inodes[descriptor] = os.fstat(descriptor).st_ino
+        return descriptor
+
+    def _write(self, descriptor: int, data: bytes) -> None:
+        if (
+            os.fstat(descriptor).st_ino != self._inodes[descriptor]
+        ):  # the number may be the script's own file by now
+            raise OSError("the script closed the recorder's files")
+        written = os.write(descriptor, data)
+        if written != len(data):
+            raise OSError(f"only {written} of {len(data)} bytes could be written: the disk is full")
 
 
 class RankFolder(RecordFolder):
@@ -64,7 +76,7 @@ class RankFolder(RecordFolder):
         super().__init__(path)
         self._lock = threading.Lock()
         self._spans = self._open(SPANS_FILE)
-        self._fault = os.open(os.path.join(path, FAULT_FILE), os.O_WRONLY | os.O_CREAT, 0o644)
+        self._fault = self._open(FAULT_FILE, os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0))
         os.write(self._fault, b" " * FAULT_BYTES)
 
     @classmethod
@@ -86,14 +98,15 @@ class RankFolder(RecordFolder):
         with self._lock:
             spans = [queue.popleft() for _ in range(len(queue))]
             if spans:
-                _write(self._spans, _words(spans))
+                self._write(self._spans, _words(spans))
         return len(spans)
 
     def fault(self, error: BaseException) -> None:
         """Write the agent's own fault into the reserved file; needs no free disk space."""
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         try:
-            os.pwrite(self._fault, text.encode("utf-8", "replace")[-FAULT_BYTES:].ljust(FAULT_BYTES), 0)
+            if os.fstat(self._fault).st_ino == self._inodes[self._fault]:
+                os.pwrite(self._fault, text.encode("utf-8", "replace")[-FAULT_BYTES:].ljust(FAULT_BYTES), 0)
         except OSError:
             return
 
@@ -111,7 +124,7 @@ class WorkerFolder(RecordFolder):
 
     def write_batches(self, batches: Iterable[tuple[int, ...]]) -> None:
         """Append batch records, as laid out in `format`."""
-        _write(self._batches, _words(batches))
+        self._write(self._batches, _words(batches))
 
 
 def _names(rank: int | None) -> Iterator[str]:
@@ -123,9 +136,3 @@ def _names(rank: int | None) -> Iterator[str]:
 
 def _words(records: Iterable[tuple[int, ...]]) -> bytes:
     return array.array("q", itertools.chain.from_iterable(records)).tobytes()
-
-
-def _write(descriptor: int, data: bytes) -> None:
-    written = os.write(descriptor, data)
-    if written != len(data):
-        raise OSError(f"only {written} of {len(data)} bytes could be written: the disk is full")

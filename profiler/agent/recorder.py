@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 from . import process
 from .background import Background
 from .calibrate import span_cost_s
-from .format import STEP, STEP_TRACED
+from .format import PROCESS_CPU, STEP, STEP_TRACED
 from .loading import Loading
 from .losses import Losses
+from .model_facts import ModelFacts
 from .rank_folder import RankFolder
 from .sign_in import sign_in
+from .tracebacks import unseen
 from .window import TraceWindow
 
 if TYPE_CHECKING:
@@ -45,15 +47,20 @@ class Recorder:
 
     Attributes:
         thread: ident of the training thread; None until the first hook was reached, -1 when switched off.
+        native_thread: its id in the operating system.
         inside: a forward or backward span is open, so inner module calls are not spans of their own.
         spans: queue of ``(code, start_ns, end_ns, argument)``, emptied by the background thread.
+        parallel: the models under data parallelism.
         wrappers: code of the functions that the hooks put around torch's, for TorchDynamo to skip.
         folder: where this rank writes, once claimed.
+        fetches: batches fetched in the step so far.
+        failed: the agent switched itself off after a fault of its own.
     """
 
     def __init__(self, options: Options) -> None:
         self.options = options
         self.thread: int | None = None
+        self.native_thread = 0
         self.inside = False
         self.spans: collections.deque[Span] = collections.deque()
         self.folder: RankFolder | None = None
@@ -61,23 +68,29 @@ class Recorder:
         timed = options.warmup + (options.steps or DEFAULT_TIMED_STEPS)
         self.window = TraceWindow(first=timed, steps=options.traced_steps)
         self.wrappers: list[CodeType] = []
+        self.parallel: list[weakref.ref[Any]] = []
+        self.model_facts = ModelFacts(self)
         self.steps = 0
         self.traced = False
         self.stop_at = None if options.steps is None else timed + options.traced_steps
         self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._background: Background | None = None
         self._descriptions: dict[str, int] = {}
         self._told: set[str] = set()
         self._step_start: int | None = None
-        self._fetches = 0
+        self.fetches = 0
         self._updated: set[int] = set()
         self._last_update_ns = 0
         self._losses = Losses()
+        self.failed = False
 
     # -- admission -------------------------------------------------------------------------------------------
 
     def admits(self) -> bool:
         """Whether the calling thread is the one to record: the slow path, when ``thread`` is not this thread."""
         if self.thread is not None:
+            if self.failed:
+                self.window.abandon()
             return False
         try:
             return self._claim()
@@ -90,17 +103,18 @@ class Recorder:
             self.thread = _NOBODY
             return False
         self.folder = RankFolder.claim(self.options.run_dir)
-        self.thread = threading.get_ident()
+        self.thread, self.native_thread = threading.get_ident(), threading.get_native_id()
         self.folder.fact("process", **process.describe())
         self.folder.fact("span_cost", seconds=span_cost_s())
-        Background(self, self.folder).start()
+        self._background = Background(self, self.folder)
+        self._background.start()
         return True
 
     def rebind(self) -> bool:
         """Record the calling thread instead, if the one recorded so far never updated anything."""
         if self.folder is None or self.thread == _NOBODY or self.steps or self._updated:
             return False
-        self.thread = threading.get_ident()
+        self.thread, self.native_thread = threading.get_ident(), threading.get_native_id()
         return True
 
     def forget_parent(self) -> None:
@@ -108,17 +122,21 @@ class Recorder:
         if self.thread == _NOBODY:
             return
         self.spans.clear()
-        self.thread, self.folder, self.inside = None, None, False
-        self.steps, self._step_start, self._fetches = 0, None, 0
-        self._updated.clear()
+        spans, wrappers = self.spans, self.wrappers
+        self.__init__(self.options)
+        self.spans, self.wrappers = spans, wrappers
 
     def fail(self, error: BaseException) -> None:
         """Switch the agent off after a fault of its own."""
         self.thread = _NOBODY
-        if self.folder is not None:
-            self.folder.fault(error)
-        else:
-            sign_in(self.options.run_dir, torch=True, fault=error)
+        self.failed = True
+        try:
+            if self.folder is not None:
+                self.folder.fault(error)
+            else:
+                sign_in(self.options.run_dir, torch=True, fault=error)
+        except Exception:
+            return
 
     def switch_off(self) -> None:
         """Record nothing more in this process."""
@@ -153,7 +171,29 @@ class Recorder:
 
     def skip_in_dynamo(self, wrapper: Any) -> None:
         """Remember a wrapper's code for TorchDynamo to leave alone."""
+        unseen(wrapper)
         self.wrappers.append(wrapper.__code__)
+
+    def parallel_model(self, model: Any, describe: Callable[[Any], dict[str, Any]]) -> None:
+        """A model was put under data parallelism."""
+        self.parallel.append(weakref.ref(model))
+        try:
+            if self.thread == threading.get_ident() or self.admits():
+                self.number(model, "parallel", describe)
+        except Exception as error:
+            self.fail(error)
+
+    def gradients_are_synchronised(self) -> bool:
+        """Whether a backward that starts now averages gradients over the ranks (false within ``no_sync``)."""
+        models = [model for reference in self.parallel if (model := reference()) is not None]
+        return any(getattr(model, "require_backward_grad_sync", True) for model in models)
+
+    def saw_call(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """One of the first forward calls in training: look at model and inputs."""
+        try:
+            self.model_facts.saw(model, args, kwargs)
+        except Exception as error:
+            self.fail(error)
 
     def note(self, text: str) -> None:
         """Tell the report's reader something."""
@@ -170,7 +210,6 @@ class Recorder:
     def fetch_begins(self, start_ns: int) -> None:
         """A batch is being asked for: the step before it, if it updated anything, is over."""
         self.loader_starts(start_ns)
-        self._fetches += 1
 
     def update_begins(self, optimizer: int, start_ns: int) -> None:
         """An optimizer steps: if it did so already since the last cut, a step ended at the last update."""
@@ -192,18 +231,26 @@ class Recorder:
     def _cut(self, at_ns: int) -> None:
         start = self._step_start
         assert start is not None
-        self.spans.append((STEP_TRACED if self.traced else STEP, start, at_ns, self._fetches))
-        self._step_start, self._fetches = at_ns, 0
+        self.spans.append((STEP_TRACED if self.traced else STEP, start, at_ns, self.fetches))
+        self.spans.append((PROCESS_CPU, at_ns, at_ns, time.process_time_ns()))
+        self._step_start, self.fetches = at_ns, 0
         self._updated.clear()
         self.steps += 1
         try:
-            self.window.at_step(self, self.steps)
+            if self.window.at_step(self, self.steps):
+                self._step_start = now()
         except Exception as error:
             self.fail(error)
         if self.stop_at is not None and self.steps >= self.stop_at and self.is_on:
+            self._stop()
+
+    def _stop(self) -> None:
+        try:
             self.finish("stopped")
             self.switch_off()
-            raise StopTraining(0)
+        except Exception as error:
+            self.fail(error)
+        raise StopTraining(0)
 
     def note_loss(self, tensors: Any) -> None:
         """Keep a copy of what a backward starts from; a fault switches the agent off."""
@@ -214,10 +261,15 @@ class Recorder:
 
     def finish(self, reason: str) -> None:
         """Write down that recording ended in good order."""
-        self.window.close(self)
+        try:
+            self.window.close(self)
+        except Exception as error:
+            self.note(f"the deep window could not be written: {error!r}")
         if self.folder is not None:
             if self.options.losses:
                 self.folder.fact("losses", values=self._losses.values())
+            if self._background is not None:
+                self._background.tell_cost()
             self.folder.fact("end", reason=reason, steps=self.steps)
             self.folder.write_spans(self.spans)
 

@@ -18,7 +18,7 @@ def sign_in(run_dir: str, *, torch: bool, fault: BaseException | None = None) ->
         fault: what made the agent switch itself off before the first step.
     """
     argv = list(getattr(sys, "orig_argv", sys.argv))
-    if any("multiprocessing" in argument for argument in argv):
+    if any(argument.startswith("from multiprocessing.") for argument in argv):
         return
     card = {"pid": os.getpid(), "argv": argv, "torch": torch, "fault": None if fault is None else repr(fault)}
     folder = os.path.join(run_dir, FOLDER)

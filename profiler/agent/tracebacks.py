@@ -1,13 +1,24 @@
-"""Keeps the agent's own frames out of the traceback that Python prints when the user's script fails."""
+"""Keeps the agent's own frames out of what Python prints: tracebacks of a failing script, and where warnings arose."""
 
 from __future__ import annotations
 
 import os
 import sys
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+#: ``warnings`` counts no frame towards ``stacklevel`` whose file name holds both words: Python's own import frames.
+_UNCOUNTED = " (uncounted like importlib._bootstrap)"
+
+
+def unseen(wrapper: Callable[..., Any]) -> None:
+    """Let a warning with a ``stacklevel`` that is raised below ``wrapper`` name the caller's line, as without it."""
+    code = wrapper.__code__
+    wrapper.__code__ = code.replace(co_filename=code.co_filename + _UNCOUNTED)
 
 
 def without_agent(traceback: TracebackType | None) -> TracebackType | None:

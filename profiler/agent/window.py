@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from .format import TRACE_FILE
@@ -24,15 +25,21 @@ class TraceWindow:
         self._last = first + steps
         self._profiler: Any = None
         self._step: Any = None
+        self._thread = 0
 
-    def at_step(self, recorder: Recorder, done: int) -> None:
-        """Called after each step with the number of steps that are over."""
+    def at_step(self, recorder: Recorder, done: int) -> bool:
+        """Called after each step with the number of steps that are over; tells whether that opened or closed it.
+
+        Opening and closing takes long and belongs to no step.
+        """
+        was_open = self._profiler is not None
         if done == self._first and self._last > self._first:
             self._open(recorder)
         if self._profiler is not None:
             self._mark(done)
             if done >= self._last:
                 self.close(recorder)
+        return was_open != (self._profiler is not None)
 
     def _open(self, recorder: Recorder) -> None:
         torch = sys.modules["torch"]
@@ -42,8 +49,9 @@ class TraceWindow:
         activities = [torch.profiler.ProfilerActivity.CPU]
         if torch.cuda.is_available():
             activities.append(torch.profiler.ProfilerActivity.CUDA)
-        self._profiler = torch.profiler.profile(activities=activities, record_shapes=True)
-        self._profiler.start()
+        profiler = torch.profiler.profile(activities=activities, record_shapes=True)
+        profiler.start()
+        self._profiler, self._thread = profiler, get_ident()
         recorder.traced = True
 
     def _mark(self, done: int) -> None:
@@ -64,3 +72,14 @@ class TraceWindow:
         profiler.stop()
         if recorder.folder is not None:
             profiler.export_chrome_trace(os.path.join(recorder.folder.path, TRACE_FILE))
+
+    def abandon(self) -> None:
+        """After a fault: stop the profiler if this thread started it, and keep nothing."""
+        profiler = self._profiler
+        if profiler is None or self._thread != get_ident():
+            return
+        self._profiler = self._step = None
+        try:
+            profiler.stop()
+        except Exception:
+            return

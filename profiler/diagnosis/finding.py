@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..observation import Observation
 from ..report import Fact, Finding, HostLine, Where
 from ..vocabulary import Kind, Stage
-from .thresholds import confidence, severity
+from .thresholds import STEP_LEVELS, confidence
 
 
 def stage_finding(
@@ -18,8 +18,30 @@ def stage_finding(
     evidence: tuple[Fact, ...] = (),
 ) -> Finding | None:
     """A finding that rests on the time of whole stages; None below the kind's threshold."""
-    share = observation.share(*stages)
-    grade = severity(kind, share)
+    return timed_finding(
+        observation,
+        kind,
+        observation.seconds(*stages),
+        cause=cause,
+        summary=summary,
+        where=where,
+        evidence=evidence,
+    )
+
+
+def timed_finding(
+    observation: Observation,
+    kind: Kind,
+    seconds: float,
+    *,
+    cause: str | None,
+    summary: str,
+    where: tuple[Where, ...] = (),
+    evidence: tuple[Fact, ...] = (),
+) -> Finding | None:
+    """A finding that rests on some seconds of every step; None below the kind's threshold."""
+    share = seconds / observation.step_s if observation.step_s > 0 else 0.0
+    grade = STEP_LEVELS[kind].severity(share)
     if grade is None:
         return None
     return Finding(
@@ -27,13 +49,13 @@ def stage_finding(
         family=kind.family,
         cause=cause,
         share=share,
-        ms_per_step=observation.seconds(*stages) * 1e3,
+        ms_per_step=seconds * 1e3,
         severity=grade,
         confidence=confidence(observation.step_time.n),
         where=list(where),
         evidence=[
             Fact(name="share of step", value=share, basis="measured"),
-            Fact(name="time per step", value=observation.seconds(*stages) * 1e3, unit="ms"),
+            Fact(name="time per step", value=seconds * 1e3, unit="ms"),
             Fact(name="most it can bring", value=1 / max(1 - share, 1e-3), unit="×", basis="derived"),
             *evidence,
         ],

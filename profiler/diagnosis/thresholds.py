@@ -1,4 +1,9 @@
-"""From which share of the step on a kind of bottleneck is worth a word: one table, each row with its source."""
+"""Every threshold of the diagnosis in one table, each with where it comes from.
+
+A finding is reported from ``report`` on, is moderate from ``moderate`` and high from ``high`` on. Only moderate and
+high findings can be a headline. Shares of a recorded step and shares of a device trace have tables of their own, since
+a device hides host time.
+"""
 
 from __future__ import annotations
 
@@ -8,54 +13,110 @@ from ..vocabulary import Confidence, Kind, Severity
 
 
 @dataclass(frozen=True)
-class Threshold:
-    """Shares of the step, 0 to 1, from which a finding is a note, moderate, high."""
+class Levels:
+    """From which exposed share of the window on a finding is reported, moderate and high, and why there."""
 
-    note: float
+    report: float
     moderate: float
     high: float
     source: str
 
+    def severity(self, share: float) -> Severity | None:
+        """The severity of a share; None below ``report``."""
+        if share < self.report:
+            return None
+        if share < self.moderate:
+            return Severity.NOTE
+        return Severity.MODERATE if share < self.high else Severity.HIGH
 
-THRESHOLDS: dict[Kind, Threshold] = {
-    Kind.DATA_LOADING: Threshold(
+
+STEP_LEVELS: dict[Kind, Levels] = {
+    Kind.DATA_LOADING: Levels(
         0.10,
         0.20,
         0.40,
         "other profilers alarm between 5 % (tb_plugin) and 25 % (pytscope); XProf: 20 % is high",
     ),
-    Kind.HOST_PYTHON: Threshold(
+    Kind.HOST_PYTHON: Levels(
         0.10, 0.20, 0.40, "XProf calls 15 % of other Python time high; ours is wall time"
     ),
-    Kind.CHECKPOINT_IO: Threshold(0.02, 0.05, 0.20, "train-doctor speaks from 2 % of saving on"),
-    Kind.OPTIMIZER_STEP: Threshold(
+    Kind.CHECKPOINT_IO: Levels(0.02, 0.05, 0.20, "train-doctor speaks from 2 % of saving on"),
+    Kind.OPTIMIZER_STEP: Levels(
         0.15, 0.30, 0.50, "ours: on small models a quarter of the step is usual without anything being wrong"
     ),
-    Kind.COMPUTE: Threshold(
+    Kind.COMMUNICATION: Levels(
+        0.05, 0.15, 0.40, "pytscope: exposed communication 5 / 15 %; tb_plugin speaks from 10 % on"
+    ),
+    Kind.STRAGGLERS: Levels(
+        0.05, 0.10, 0.25, "TraceML: a straggler costs 10 / 20 %; pytscope: high at 10 % lost"
+    ),
+    Kind.COMPUTE: Levels(
         0.50, 2.0, 2.0, "ours: computing is what a step is for, so that alone is never more than a note"
     ),
 }
+
+DEVICE_LEVELS: dict[Kind, Levels] = {
+    Kind.DATA_LOADING: Levels(
+        0.05,
+        0.10,
+        0.25,
+        "PyTorch's TensorBoard plugin advised from 5 % data-loader time on; 25 % of a step is a quarter",
+    ),
+    Kind.H2D_TRANSFER: Levels(0.05, 0.10, 0.25, "as data-loading, for it hides the same way"),
+    Kind.COMMUNICATION: Levels(
+        0.05,
+        0.10,
+        0.25,
+        "PyTorch's TensorBoard plugin warned from 10 % communication; exposed time is what costs",
+    ),
+    Kind.STRAGGLERS: Levels(0.05, 0.10, 0.25, "as communication, of which it is a part"),
+    Kind.HOST_SYNC: Levels(
+        0.05, 0.15, 0.30, "a few syncs per step for logging cost some percent and are common"
+    ),
+    Kind.LAUNCH_OVERHEAD: Levels(
+        0.10,
+        0.30,
+        0.50,
+        "eager ResNet-50 leaves a V100 idle for some 25 % unnoticed; beyond 30 % CUDA graphs pay",
+    ),
+    Kind.COMPUTE: Levels(
+        0.80, 0.80, 0.95, "above 80 % kernel time all waiting together is worth less than 1.25x"
+    ),
+    Kind.MEMORY_BANDWIDTH: Levels(
+        0.25, 0.60, 0.80, "share of the window in kernels that move more than they compute"
+    ),
+    Kind.OPTIMIZER_STEP: Levels(0.15, 0.30, 0.50, "a fused optimizer takes below 5 % of most steps"),
+    Kind.MEMORY_CAPACITY: Levels(
+        0.90, 1.01, 1.01, "above 90 % reserved the allocator begins to retry; it costs no time yet"
+    ),
+}
+
+#: A launch from Python takes 4 to 10 microseconds, so a device that runs shorter kernels waits for its host.
+SHORT_KERNEL_US = 10.0
+
+#: From this hidden part of communication on, overlap is at work and the rest is a matter of tuning it.
+HIDDEN_COMMUNICATION_SHARE = 0.2
+
+#: When more than half of the copied bytes come from pageable memory, pinning is the first thing to change.
+PAGEABLE_SHARE = 0.5
+
+#: When more than half of the matrix time whose precision is known runs in 32-bit floats, lower precision is open.
+FULL_PRECISION_SHARE = 0.5
 #: CPU seconds per wall second of making a batch, from which on loading computes, and up to which it waits. Ours: a
 #: process alone on its core shows 0.95 and more when it computes, and a sleep or a read from a slow store under 0.3.
 CPU_BOUND_SHARE = 0.7
 WAITING_CPU_SHARE = 0.4
 #: A worker that waits this share of its batch time for a core has too many neighbours. Ours.
 STARVED_SHARE = 0.3
+#: A rank that is last in this share of the steps is slow; below it the work is uneven. Ours.
+LAST_RANK_SHARE = 0.7
+#: Gradient buckets below this cost more in number than they gain in overlap; PyTorch's default is 25 MB. Ours.
+SMALL_BUCKET_BYTES = 2 * 2**20
 #: A part that makes up this share of a whole is named as its cause.
 DOMINANT_PART = 0.5
 #: Fewer timed steps than these make a finding uncertain.
 STEPS_FOR_MEDIUM_CONFIDENCE = 5
 STEPS_FOR_HIGH_CONFIDENCE = 15
-
-
-def severity(kind: Kind, share: float) -> Severity | None:
-    """How much a share of the step matters for a kind; None below its note threshold."""
-    threshold = THRESHOLDS[kind]
-    if share >= threshold.high:
-        return Severity.HIGH
-    if share >= threshold.moderate:
-        return Severity.MODERATE
-    return Severity.NOTE if share >= threshold.note else None
 
 
 def confidence(steps: int) -> Confidence:

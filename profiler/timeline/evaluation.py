@@ -10,6 +10,7 @@ from ..recording import RankRecording
 
 Ints = NDArray[np.int64]
 _NO_GRADIENT = 1
+_FETCHES = (layout.DATA_WAIT, layout.LOADER_START, layout.LOADER_END)
 
 
 def evaluation_intervals(recording: RankRecording) -> tuple[Ints, Ints]:
@@ -18,9 +19,7 @@ def evaluation_intervals(recording: RankRecording) -> tuple[Ints, Ints]:
     A pass runs from the first to the last of consecutive evaluation events: fetches from an evaluation loader, or
     forwards without gradients that follow such a fetch or, after an update, precede the next training fetch.
     """
-    events = recording.of_code(
-        layout.DATA_WAIT, layout.LOADER_START, layout.FORWARD, layout.BACKWARD, layout.OPTIMIZER
-    )
+    events = recording.of_code(*_FETCHES, layout.FORWARD, layout.BACKWARD, layout.OPTIMIZER)
     if not len(events):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     is_evaluation = _evaluation_events(events)
@@ -31,7 +30,7 @@ def evaluation_intervals(recording: RankRecording) -> tuple[Ints, Ints]:
 
 def _evaluation_events(events: Ints) -> NDArray[np.bool_]:
     code, argument = events[:, 0], events[:, 3] % layout.READY_UNIT
-    fetch = (code == layout.DATA_WAIT) | (code == layout.LOADER_START)
+    fetch = np.isin(code, _FETCHES)
     without_gradient = (code == layout.FORWARD) & (argument == _NO_GRADIENT)
     training = ~fetch & ~without_gradient
     evaluation_loaders = _evaluation_loaders(events, fetch, without_gradient, training)

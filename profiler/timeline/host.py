@@ -25,6 +25,8 @@ def host_lines(recording: RankRecording, steps: Steps, stages: StageTimes) -> li
     counts = _samples_by_line(recording, steps, stages)
     per_step = stages.per_step(steps.timed)
     step_s = sum(per_step.values())
+    if step_s <= 0:
+        return []
     seen: Counter[Stage] = Counter()
     for (stage, _, _), samples in counts.items():
         seen[stage] += samples

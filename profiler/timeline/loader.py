@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..agent import format as layout
+from ..facts import text, whole
 from ..recording import Frame, RankRecording, WorkerRecording
 from ..report import LoaderLine, LoaderReport, TransformReport, WorkerReport
 from .frames import innermost_user_frame
@@ -151,12 +152,14 @@ def _transforms(workers: Sequence[WorkerRecording]) -> list[TransformReport]:
     """The transforms, summed over workers; each worker's last count per process is its total."""
     totals: dict[int, list[Any]] = {}
     for worker in workers:
-        last = {(fact.get("pid"), fact["number"]): fact for fact in worker.transforms}
+        last = {(whole(fact, "pid"), whole(fact, "number")): fact for fact in worker.transforms}
         for (_, number), fact in sorted(last.items(), key=lambda item: str(item[0])):
-            total = totals.setdefault(number, [fact["name"], fact.get("file"), fact.get("line"), 0, 0, 0])
-            total[3] += fact["calls"]
-            total[4] += fact["wall_ns"]
-            total[5] += fact["cpu_ns"]
+            counts = [whole(fact, key) for key in ("calls", "wall_ns", "cpu_ns")]
+            if number is None or None in counts:
+                continue
+            name, file, line = text(fact, "name") or "not named", text(fact, "file"), whole(fact, "line")
+            total = totals.setdefault(number, [name, file, line, 0, 0, 0])
+            total[3:] = [so_far + count for so_far, count in zip(total[3:], counts, strict=True)]
     return [
         TransformReport(
             name=name, file=file, line=line, calls=calls, wall_s=wall / calls / 1e9, cpu_s=cpu / calls / 1e9

@@ -20,6 +20,7 @@ _NUMBER = {stage: number for number, stage in enumerate(STAGES)}
 _OF_CODE = {
     layout.DATA_WAIT: Stage.DATA_WAIT,
     layout.LOADER_START: Stage.DATA_WAIT,
+    layout.LOADER_END: Stage.DATA_WAIT,
     layout.FORWARD: Stage.FORWARD,
     layout.BACKWARD: Stage.BACKWARD,
     layout.OPTIMIZER: Stage.OPTIMIZER,
@@ -68,13 +69,28 @@ def stage_times(recording: RankRecording, steps: Steps) -> StageTimes:
     """Lay the spans of a rank out over its steps."""
     if not len(steps):
         return StageTimes.empty()
-    spans = recording.of_code(*_OF_CODE)
+    spans = np.concatenate([recording.of_code(*_OF_CODE), _gradient_waits(recording)])
     labels = np.array([_NUMBER[_OF_CODE[int(code)]] for code in spans[:, 0]], dtype=np.int64)
     start, end = evaluation_intervals(recording)
     cuts = np.unique(np.concatenate([steps.start_ns, steps.end_ns]))
     segments = paint(spans[:, 1], spans[:, 2], labels, cuts_ns=cuts, ground=_NUMBER[Stage.HOST])
     segments = _with_evaluation(segments, start, end)
     return StageTimes(segments, _sum_by_step(segments, steps))
+
+
+def _gradient_waits(recording: RankRecording) -> NDArray[np.int64]:
+    """Communication spans from the moment a rank's own gradients were ready to the end of that backward."""
+    ready = recording.of_code(layout.GRADIENTS_READY)
+    backward = recording.of_code(layout.BACKWARD)
+    ready = ready[ready[:, 3] == 1]
+    if not len(ready) or not len(backward):
+        return np.empty((0, layout.SPAN_WORDS), np.int64)
+    index = np.searchsorted(backward[:, 1], ready[:, 1], side="right") - 1
+    inside = (index >= 0) & (ready[:, 1] <= backward[np.clip(index, 0, None), 2])
+    waits = ready[inside].copy()
+    waits[:, 0] = layout.COMMUNICATION
+    waits[:, 2] = backward[index[inside], 2]
+    return waits
 
 
 def _with_evaluation(segments: Segments, start_ns: NDArray[np.int64], end_ns: NDArray[np.int64]) -> Segments:

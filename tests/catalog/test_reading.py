@@ -13,7 +13,7 @@ from trainrx.catalog import CatalogError
 from trainrx.catalog.reading import MAX_BYTES, parse_yaml, read_yaml
 
 LAUGHS = "a: &a [x]\n" + "".join(
-    f"{b}: &{b} [{', '.join(['*' + a] * 9)}]\n" for a, b in zip("abcdefg", "bcdefgh")
+    f"{b}: &{b} [{', '.join(['*' + a] * 9)}]\n" for a, b in zip("abcdefg", "bcdefgh", strict=True)
 )
 
 

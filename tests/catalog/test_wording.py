@@ -29,6 +29,11 @@ def test_what_is_missing_reads_not_stated() -> None:
     )
 
 
+def test_a_small_gain_is_not_rounded_away() -> None:
+    assert ratio_words(row(gain=1.004)) == "1.004× step-time"
+    assert ratio_words(row(gain=0.996)) == "0.996× step-time (worse)"
+
+
 def test_no_ratio_is_said_so() -> None:
     assert ratio_words(row()) == "no ratio given (step-time)"
 

@@ -1,4 +1,8 @@
-"""``autograd.backward`` and ``autograd.grad``: backward spans. Recomputed forwards inside them are backward time."""
+"""``autograd.backward`` and ``autograd.grad``: backward spans. Recomputed forwards inside them are backward time.
+
+Under data parallelism a backward ends only when the gradients of all ranks are averaged. There the moment at which this
+rank's own gradients were ready is noted too: what comes after it is waiting for others.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from functools import wraps
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from ..format import BACKWARD
+from ..format import BACKWARD, GRADIENTS_READY
 from ..recorder import now
 
 if TYPE_CHECKING:
@@ -19,11 +23,11 @@ MODULE = "torch.autograd"
 
 def install(module: Any, recorder: Recorder) -> None:
     """Wrap both entries into the autograd engine."""
-    module.backward = _timed(module.backward, recorder)
-    module.grad = _timed(module.grad, recorder)
+    module.backward = _timed(module.backward, recorder, module)
+    module.grad = _timed(module.grad, recorder, module)
 
 
-def _timed(original: Callable[..., Any], recorder: Recorder) -> Callable[..., Any]:
+def _timed(original: Callable[..., Any], recorder: Recorder, autograd: Any) -> Callable[..., Any]:
     spans = recorder.spans
 
     @wraps(original)
@@ -31,13 +35,44 @@ def _timed(original: Callable[..., Any], recorder: Recorder) -> Callable[..., An
         if recorder.inside or (recorder.thread != get_ident() and not recorder.admits()):
             return original(*args, **kwargs)
         recorder.inside = True
+        watched = _watch_gradients(args, kwargs, recorder, autograd) if recorder.parallel else None
         start = now()
-        recorder.work_begins(start)
+        try:
+            recorder.work_begins(start)
+        except Exception as error:
+            recorder.fail(error)
         try:
             return original(*args, **kwargs)
         finally:
             recorder.inside = False
             spans.append((BACKWARD, start, now(), 0))
+            if watched is not None:
+                watched.remove()
 
     recorder.skip_in_dynamo(backward)
     return backward
+
+
+def _watch_gradients(args: Any, kwargs: Any, recorder: Recorder, autograd: Any) -> Any:
+    """Have the engine tell when it has run its graph, before it waits for other ranks; returns the handle to remove.
+
+    The engine runs final callbacks in the order they are queued. Data parallelism queues its wait when the last
+    gradient is there; a hook on the loss, which runs first of all, queues ours before it.
+    """
+    roots: Any = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
+    root: Any = next(iter(roots), None) if isinstance(roots, (list, tuple)) else roots
+    if getattr(root, "grad_fn", None) is None:
+        return None
+    synchronises = 1 if recorder.gradients_are_synchronised() else 0
+
+    def note() -> None:
+        recorder.spans.append((GRADIENTS_READY, now(), now(), synchronises))
+
+    def queue(_: Any) -> None:
+        autograd.Variable._execution_engine.queue_callback(note)
+
+    try:
+        return root.register_hook(queue)
+    except Exception as error:
+        recorder.fail(error)
+        return None

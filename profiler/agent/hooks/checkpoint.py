@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..format import CHECKPOINT
 from ..recorder import now
+from ..tracebacks import unseen
 
 if TYPE_CHECKING:
     from ..recorder import Recorder
@@ -30,4 +31,5 @@ def install(module: Any, recorder: Recorder) -> None:
         finally:
             spans.append((CHECKPOINT, start, now(), 0))
 
+    unseen(save)
     module.save = save

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..format import COMMUNICATION
 from ..recorder import now
+from ..tracebacks import unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,4 +45,5 @@ def _timed(original: Callable[..., Any], recorder: Recorder) -> Callable[..., An
         finally:
             spans.append((COMMUNICATION, start, now(), 0))
 
+    unseen(collective)
     return collective

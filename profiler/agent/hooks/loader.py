@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from ..format import DATA_WAIT, LOADER_START, LOADER_VARIABLE, READY_UNIT, WORKER_MARK
+from ..format import DATA_WAIT, LOADER_END, LOADER_START, LOADER_VARIABLE, READY_UNIT, WORKER_MARK
 from ..recorder import now
+from ..tracebacks import unseen
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -30,29 +31,40 @@ def install(module: Any, recorder: Recorder) -> None:
         if recorder.thread != get_ident() and not recorder.admits():
             return original_next(self)
         source = getattr(self, "_trainrx_loader", 0) + _batches_ready(self)
-        start = now()
-        recorder.fetch_begins(start)
+        start, code = now(), LOADER_END
         try:
-            return original_next(self)
+            recorder.fetch_begins(start)
+        except Exception as error:
+            recorder.fail(error)
+        try:
+            batch = original_next(self)
+            code = DATA_WAIT
+            recorder.fetches += 1
+            return batch
         finally:
-            spans.append((DATA_WAIT, start, now(), source))
+            spans.append((code, start, now(), source))
 
     @wraps(original_iter)
     def __iter__(self: Any) -> Any:
         if recorder.thread != get_ident() and not recorder.admits():
             return original_iter(self)
-        number = recorder.number(self, "loader", describe)
+        number = 0
+        try:
+            number = recorder.number(self, "loader", describe)
+            recorder.loader_starts(now())
+        except Exception as error:
+            recorder.fail(error)
         start = now()
-        recorder.loader_starts(start)
         with _workers_write_to(recorder, number):
             iterator = original_iter(self)
         spans.append((LOADER_START, start, now(), number))
-        iterator._trainrx_loader = number
-        fetcher = getattr(iterator, "_dataset_fetcher", None)
-        if fetcher is not None:
-            fetcher._trainrx_loader = number
+        with suppress(Exception):  # a subclass may give a generator, which takes no attribute
+            iterator._trainrx_loader = number
+            iterator._dataset_fetcher._trainrx_loader = number
         return iterator
 
+    unseen(__next__)
+    unseen(__iter__)
     module._BaseDataLoaderIter.__next__ = __next__
     module.DataLoader.__iter__ = __iter__
 

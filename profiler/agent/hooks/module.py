@@ -27,8 +27,13 @@ def install(module: Any, recorder: Recorder) -> None:
         if recorder.inside or (recorder.thread != get_ident() and not recorder.admits()):
             return original(self, *args, **kwargs)
         recorder.inside = True
+        if recorder.model_facts.is_watching and self.training and gradients_are_on():
+            recorder.saw_call(self, args, kwargs)
         start = now()
-        recorder.work_begins(start)
+        try:
+            recorder.work_begins(start)
+        except Exception as error:
+            recorder.fail(error)
         try:
             return original(self, *args, **kwargs)
         finally:

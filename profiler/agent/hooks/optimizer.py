@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..format import OPTIMIZER, ZERO_GRAD
 from ..recorder import now
+from ..tracebacks import unseen
 
 if TYPE_CHECKING:
     from ..recorder import Recorder
@@ -24,15 +25,23 @@ def install(module: Any, recorder: Recorder) -> None:
         if recorder.thread != get_ident() and not recorder.admits() and not recorder.rebind():
             return
         start = now()
-        recorder.update_begins(recorder.number(optimizer, "optimizer", describe), start)
+        try:
+            recorder.update_begins(recorder.number(optimizer, "optimizer", describe), start)
+        except Exception as error:
+            recorder.fail(error)
+            return
         open_steps.append(start)
 
     def after(optimizer: Any, args: Any, kwargs: Any) -> None:
         if recorder.thread != get_ident() or not open_steps:
             return
-        end, number = now(), recorder.number(optimizer, "optimizer", describe)
-        spans.append((OPTIMIZER, open_steps.pop(), end, number))
-        recorder.update_ends(number, end)
+        end = now()
+        try:
+            number = recorder.number(optimizer, "optimizer", describe)
+            spans.append((OPTIMIZER, open_steps.pop(), end, number))
+            recorder.update_ends(number, end)
+        except Exception as error:
+            recorder.fail(error)
 
     original = module.Optimizer.zero_grad
 
@@ -46,6 +55,10 @@ def install(module: Any, recorder: Recorder) -> None:
         finally:
             spans.append((ZERO_GRAD, start, now(), 0))
 
+    unseen(zero_grad)
+    for hook in (before, after, zero_grad):
+        # As `torch.compiler.disable` does, without importing the compiler.
+        hook.__dict__["_torchdynamo_disable"] = True
     module.register_optimizer_step_pre_hook(before)
     module.register_optimizer_step_post_hook(after)
     module.Optimizer.zero_grad = zero_grad

@@ -20,10 +20,13 @@ _AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class Journal:
-    """Appends to this process's file; a disk that cannot be written is no reason to stop the training."""
+    """Appends to this process's file; a disk that cannot be written is no reason to stop the training.
+
+    Without a run folder nobody wants to know, and nothing is written.
+    """
 
     def __init__(self, run_dir: str) -> None:
-        self._folder = os.path.join(run_dir, FOLDER)
+        self._folder = os.path.join(run_dir, FOLDER) if run_dir else None
         self._told: set[tuple[str, str, str]] = set()
         self._counts: dict[tuple[str, str], int] = {}
 
@@ -47,6 +50,8 @@ class Journal:
         return True
 
     def _append(self, line: str) -> None:
+        if self._folder is None:
+            return
         try:
             os.makedirs(self._folder, exist_ok=True)
             with open(os.path.join(self._folder, f"{os.getpid()}.jsonl"), "a", encoding="utf-8") as file:

@@ -64,6 +64,7 @@ def test_an_empty_list_is_no_fault() -> None:
 
 def test_alone_it_lists() -> None:
     assert "pin-memory" in run()
+    assert json.loads(run("--json")) == json.loads(run("list", "--json"))
 
 
 def test_list_says_how_to_go_on() -> None:
@@ -110,6 +111,7 @@ def test_cells_says_few_known_to_us() -> None:
         (["list", "--action", "repaint"], "expected one of remove"),
         (["list", "--tier", "gold"], "core, extended"),
         (["show", "pin-memry"], "near are pin-memory"),
+        (["--json", "cells"], "put it at the end"),
         (["show", "zzzzzz"], "trainrx catalog list"),
     ],
 )

@@ -54,7 +54,7 @@ def test_many_knobs_at_once(run_with, persistent):
         "loader.num_workers": "1", "precision.autocast_bf16": "true", "memory_format.channels_last": "true",
         "threads.intraop": "2", "threads.interop": "3", "gc.control": "manual", "optimizer.fused": "true",
         "optimizer.zero_grad_none": "true", "eval.inference_mode": "true", "debug.off": "true", "batch.size": "4",
-        "checkpoint.async_save": "true", "loader.multiprocessing_context": "fork", "cudnn.benchmark": "true",
+        "checkpoint.asynchronous": "true", "loader.multiprocessing_context": "fork", "cudnn.benchmark": "true",
         "optimizer.foreach": "false",
     }  # fmt: skip
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ..intervention.site import Site
 
-NAME = "checkpoint.async_save"
+NAME = "checkpoint.asynchronous"
 EQUIVALENCE = "exact"
 SUMMARY = "checkpoints are written beside the training"
 EXAMPLE = "true"

@@ -1,0 +1,1 @@
+"""Predicts what a change would bring, by replaying a recorded timeline with other durations."""

@@ -1,0 +1,90 @@
+"""How long a step takes with other loader workers: a throughput model on measured costs.
+
+Three things bound a step that is fed by ``w`` workers on ``c`` cores: the training itself; the workers, which make
+``w`` batches in the time of one; and the cores, which all CPU seconds of a step have to fit on. Waiting (for storage,
+in a sleep) needs no core and scales with the workers; computing does not scale beyond the cores. So two workers on two
+busy cores are not promised what two workers on two idle cores bring.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...profiler.report import Report
+from ...profiler.vocabulary import Stage
+from .estimate import StepEstimate
+
+#: Handing a batch from a worker to the training process: queue, shared memory, wake-up. Measured around 0.5 ms for
+#: small batches on the scenarios.
+HANDOVER_S = 0.0005
+#: The range around the model: what overlap loses at worst, and gains at best, on the scenarios.
+WORST_FACTOR, LIKELY_FACTOR, BEST_FACTOR = 1.25, 1.05, 0.97
+MAX_WORKERS_PER_CORE = 4
+MAX_WORKERS = 32
+
+
+@dataclass(frozen=True)
+class LoadingModel:
+    """Measured costs of a step; all per step.
+
+    Attributes:
+        wall_s: wall seconds to make the step's batches in one process with a core of its own.
+        cpu_s: CPU seconds to make them.
+        training_s: wall seconds of the step apart from waiting for data.
+        training_cpu_s: CPU seconds of the training process apart from loading.
+        cores: cores for this rank.
+    """
+
+    wall_s: float
+    cpu_s: float
+    training_s: float
+    training_cpu_s: float
+    cores: float
+
+    def step(self, workers: int) -> StepEstimate:
+        """The step with so many workers (0: the training process loads by itself)."""
+        if workers == 0:
+            seconds = self.training_s + self.wall_s
+        else:
+            by_cores = (self.training_cpu_s + self.cpu_s) / self.cores
+            seconds = max(self.training_s, self.wall_s / workers, by_cores) + HANDOVER_S
+        return StepEstimate(seconds * BEST_FACTOR, seconds * LIKELY_FACTOR, seconds * WORST_FACTOR)
+
+    def best_workers(self) -> int:
+        """The fewest workers that come within 3 % of the best step."""
+        most = max(1, min(int(self.cores * MAX_WORKERS_PER_CORE), MAX_WORKERS))
+        steps = {workers: self.step(workers).likely_s for workers in range(1, most + 1)}
+        least = min(steps.values())
+        return min(workers for workers, seconds in steps.items() if seconds <= 1.03 * least)
+
+    def cheaper_by(self, wall_s: float, cpu_s: float) -> LoadingModel:
+        """The same with loading made cheaper by so much per step."""
+        return LoadingModel(
+            wall_s=max(self.wall_s - wall_s, 0.0),
+            cpu_s=max(self.cpu_s - cpu_s, 0.0),
+            training_s=self.training_s,
+            training_cpu_s=self.training_cpu_s,
+            cores=self.cores,
+        )
+
+
+def loading_model(report: Report) -> LoadingModel | None:
+    """The model of a report; None where loader, cores or CPU seconds were not measured."""
+    loader, step, cores = report.loader, report.step_time, report.setup.get("cpu.cores")
+    if loader is None or step is None or not isinstance(cores, int | float):
+        return None
+    waiting = next((stage.seconds_per_step for stage in report.stages if stage.name is Stage.DATA_WAIT), 0.0)
+    training_s = step.mean_s - waiting
+    batches = report.batches_per_step or 1.0
+    cpu_s = loader.batch_cpu_s * batches
+    own_loading_cpu_s = cpu_s if loader.num_workers == 0 else 0.0
+    process_cpu_s = report.process_cpu_s_per_step
+    training_cpu_s = training_s if process_cpu_s is None else max(process_cpu_s - own_loading_cpu_s, 0.0)
+    return LoadingModel(
+        wall_s=loader.batch_wall_s * batches * (1 - (loader.core_wait_share or 0.0)),
+        cpu_s=cpu_s,
+        training_s=training_s,
+        training_cpu_s=training_cpu_s,
+        cores=float(cores)
+        / max(int(report.setup.get("local_world_size", report.setup.get("world_size", 1))), 1),
+    )

@@ -1,0 +1,88 @@
+"""``trainrx import``: read existing traces into a run, and say what the device was waiting for."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import DEFAULT_RUNS, AsJson, RunsDir
+
+if TYPE_CHECKING:
+    from ...profiler.ingest.source import Progress
+    from ...profiler.report import Report
+    from ...profiler.trace_import import CountProgress
+
+
+def import_(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="trace files, or folders of them: all ranks of one run", metavar="PATH..."),
+    ],
+    runs: RunsDir = DEFAULT_RUNS,
+    as_json: AsJson = False,
+    rank_pattern: Annotated[
+        str | None, typer.Option(help="regular expression whose one group is the rank in a path")
+    ] = None,
+    columns: Annotated[bool, typer.Option(help="keep the parsed columns in the run folder")] = True,
+) -> None:
+    """Read existing traces of a run, of any number of ranks, and say what the device was waiting for.
+
+    Kineto and Chrome JSON, Nsight Systems SQLite, CUDA memory snapshots, execution traces, metric CSVs.
+    """
+    from ...profiler.errors import NotEnoughEvidence
+    from ...profiler.trace_import import import_traces
+
+    with _progress() as (by_bytes, by_files):
+        report, folder = import_traces(
+            paths,
+            runs,
+            command=["trainrx", "import", *map(str, paths)],
+            rank_pattern=rank_pattern,
+            keep_columns=columns,
+            byte_progress=by_bytes,
+            file_progress=by_files,
+        )
+    _print(report, folder, as_json)
+    if report.verdict.startswith("Not enough evidence"):
+        raise typer.Exit(NotEnoughEvidence.exit_code)
+
+
+@contextmanager
+def _progress() -> Generator[tuple[Progress, CountProgress], None, None]:
+    """Bars on stderr, shown only on a terminal and once reading takes a moment."""
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    console = Console(stderr=True)
+    with Bars(console=console, transient=True, disable=not console.is_terminal) as bars:
+        reading = bars.add_task("reading", total=None)
+        files = bars.add_task("files", total=None, visible=False)
+
+        def by_bytes(done: int, total: int) -> None:
+            bars.update(reading, completed=done, total=total)
+
+        def by_files(done: int, total: int) -> None:
+            bars.update(files, completed=done, total=total, visible=total > 1)
+
+        yield by_bytes, by_files
+
+
+def _print(report: Report, folder: Path, as_json: bool) -> None:
+    if as_json:
+        typer.echo(report.to_json())
+        return
+    from rich.console import Console
+
+    from ..trace_tables import report_view
+
+    Console().print(report_view(report))
+    typer.echo(f"Run {folder}", err=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("import")(import_)

@@ -1,0 +1,109 @@
+"""Facts on the model and its inputs, seen at outermost forward calls in training; looked at in the first steps only."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
+
+WATCHED_CALLS = 64
+LARGE_VOCABULARY = 30_000
+_TRAITS = (
+    ("attention", ("attention", "transformerencoderlayer", "transformerdecoderlayer")),
+    ("conv", ("conv1d", "conv2d", "conv3d", "convtranspose")),
+    ("batchnorm", ("batchnorm",)),
+    ("layernorm", ("layernorm", "rmsnorm")),
+    ("embedding", ("embedding",)),
+    ("moe", ("mixtureofexperts", "moelayer", "sparsemoe", "switch")),
+    ("rnn", ("rnn", "lstm", "gru")),
+)
+
+
+class ModelFacts:
+    """Describes each model once, and the shapes of its inputs while they are watched."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._calls = 0
+        self._shapes: set[str] = set()
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether calls still need to be shown to `saw`."""
+        return self._calls < WATCHED_CALLS
+
+    def saw(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """An outermost forward call in training is about to run."""
+        self._calls += 1
+        self._recorder.number(model, "model", describe)
+        shapes = str([tuple(value.shape) for value in (*args, *kwargs.values()) if hasattr(value, "shape")])
+        if any(self._parameters(model)):
+            self._shapes.add(f"{type(model).__name__} {shapes}")
+        if self._calls in (WATCHED_CALLS // 8, WATCHED_CALLS) and self._recorder.folder is not None:
+            self._recorder.folder.fact("inputs", shapes=sorted(self._shapes)[:8], distinct=len(self._shapes))
+            self._recorder.folder.fact("flags", **flags())
+
+    @staticmethod
+    def _parameters(model: Any) -> list[Any]:
+        first = next(iter(model.parameters()), None)
+        return [] if first is None else [first.numel()]
+
+
+def describe(model: Any) -> dict[str, Any]:
+    """The model's class, size, numeric type and traits."""
+    inner = getattr(model, "_orig_mod", model)
+    kinds = Counter(type(module).__name__ for module in inner.modules())
+    parameters = list(inner.parameters())
+    return {
+        "type": type(getattr(inner, "module", inner)).__name__,
+        "key": id(model),
+        "parameters": sum(parameter.numel() for parameter in parameters),
+        "parameter_bytes": sum(parameter.numel() * parameter.element_size() for parameter in parameters),
+        "dtypes": sorted({str(parameter.dtype).removeprefix("torch.") for parameter in parameters}),
+        "traits": _traits(inner, kinds),
+        "modules": dict(kinds.most_common(24)),
+        "compiled": inner is not model,
+        "channels_last": _is_channels_last(parameters),
+        "autocast": _autocast_dtype(),
+    }
+
+
+def flags() -> dict[str, Any]:
+    """The switches of torch that change how fast it runs."""
+    torch = sys.modules["torch"]
+    return {
+        "cudnn_benchmark": bool(torch.backends.cudnn.benchmark),
+        "matmul_precision": torch.get_float32_matmul_precision(),
+        "deterministic": bool(torch.are_deterministic_algorithms_enabled()),
+        "anomaly_mode": bool(torch.is_anomaly_enabled()),
+        "threads": torch.get_num_threads(),
+        "interop_threads": torch.get_num_interop_threads(),
+    }
+
+
+def _traits(model: Any, kinds: Counter[str]) -> list[str]:
+    names = [name.lower() for name in kinds]
+    traits = [trait for trait, marks in _TRAITS if any(mark in name for name in names for mark in marks)]
+    if any(getattr(module, "num_embeddings", 0) >= LARGE_VOCABULARY for module in model.modules()):
+        traits.append("large-vocab")
+    return traits
+
+
+def _is_channels_last(parameters: list[Any]) -> bool | None:
+    torch = sys.modules["torch"]
+    images = [parameter for parameter in parameters if parameter.dim() == 4]
+    return all(p.is_contiguous(memory_format=torch.channels_last) for p in images) if images else None
+
+
+def _autocast_dtype() -> str | None:
+    torch = sys.modules["torch"]
+    for device in ("cuda", "cpu"):
+        try:
+            if torch.is_autocast_enabled(device):
+                return str(torch.get_autocast_dtype(device)).removeprefix("torch.")
+        except TypeError:  # before torch 2.4 the question takes no device
+            return None
+    return None

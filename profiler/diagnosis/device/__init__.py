@@ -1,0 +1,1 @@
+"""Rules on device traces: one file per bottleneck kind."""

@@ -1,0 +1,32 @@
+"""Communication: collective kernels that no other kernel hides, waiting for late ranks included."""
+
+from __future__ import annotations
+
+from ...report import Finding
+from ...vocabulary import Confidence, Kind
+from ..thresholds import HIDDEN_COMMUNICATION_SHARE
+from .finding import finding, percent, share_fact
+from .observation import DeviceObservation
+
+
+def find_in_trace(seen: DeviceObservation) -> list[Finding]:
+    """Exposed communication, less what matched ranks show to be waiting for a late one."""
+    waiting = seen.skew.waiting_share if seen.skew is not None and seen.skew.late_rank is not None else 0.0
+    share = max(seen.communication_share - waiting, 0.0)
+    busy = seen.communication_busy_share
+    hidden = 1 - seen.communication_share / busy if busy > 0 else 0.0
+    partly = hidden >= HIDDEN_COMMUNICATION_SHARE
+    return finding(
+        Kind.COMMUNICATION,
+        share,
+        seen,
+        cause="partly-hidden" if partly else "not-overlapped",
+        confidence=Confidence.HIGH if seen.skew is not None else Confidence.MEDIUM,
+        evidence=[
+            share_fact("exposed communication", seen.communication_share),
+            share_fact("all communication", busy),
+            *([share_fact("of it waiting for the late rank", waiting)] if waiting else []),
+        ],
+        summary=f"Communication: for {percent(share)} of the time the device only communicates"
+        f"{' although part of it is hidden' if partly else ''}.",
+    )

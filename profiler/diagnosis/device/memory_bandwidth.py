@@ -1,0 +1,37 @@
+"""Memory bandwidth: kernels that read and write more than they compute take most of the device's time."""
+
+from __future__ import annotations
+
+from ...report import Finding
+from ...vocabulary import Confidence, Kind
+from .finding import finding, percent, share_fact
+from .observation import DeviceObservation
+
+_BOUND = ("elementwise", "normalization", "reduction", "indexing")
+
+
+def find_in_trace(seen: DeviceObservation) -> list[Finding]:
+    """Share of the window in element-wise, normalisation, reduction and indexing kernels, judged by name."""
+    working = sum(
+        share for name, share in seen.kernel_shares.items() if name not in ("communication", "copy")
+    )
+    if working <= 0:
+        return []
+    bound = sum(seen.kernel_shares.get(name, 0.0) for name in _BOUND) / working
+    share = bound * seen.compute_share
+    return finding(
+        Kind.MEMORY_BANDWIDTH,
+        share,
+        seen,
+        cause="unfused-kernels",
+        confidence=Confidence.MEDIUM,
+        evidence=[
+            share_fact("window in bandwidth-bound kernel classes, by kernel name", share, basis="derived"),
+            *[
+                share_fact(f"{name} kernels, of kernel time", seen.kernel_shares[name])
+                for name in _BOUND
+                if seen.kernel_shares.get(name)
+            ],
+        ],
+        summary=f"Memory bandwidth: kernels that mostly move memory take {percent(share)} of the time.",
+    )

@@ -1,0 +1,75 @@
+"""What the rules on device traces look at: facts derived from one trace, and from all ranks together.
+
+Rules see nothing else, so they need no trace to be tested. Shares are of the window unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ...vocabulary import IdleCause
+
+
+@dataclass(frozen=True)
+class RankSkew:
+    """How ranks wait for each other in their collectives; shares are of the window, mean over the ranks."""
+
+    ranks: int
+    matched: int
+    late_rank: int | None
+    times_last: int
+    waiting_share: float
+    wire_share: float
+    skew_mean_s: float
+
+
+@dataclass(frozen=True)
+class DeviceObservation:
+    """Derived facts of a trace. What the file cannot tell is None.
+
+    ``device_active``: work on a device was recorded. ``host_active``: operators or annotations were.
+    ``compute_share + communication_share + copy_share + idle_share`` is 1 where the device was active.
+    ``kernel_shares`` is per kernel class, of the summed kernel time. ``loader`` is ``single-process``,
+    ``multi-process`` or None.
+    """
+
+    window_s: float
+    steps: int
+    step_s: float | None
+    device_active: bool
+    host_active: bool
+    compute_share: float = 0.0
+    communication_share: float = 0.0
+    copy_share: float = 0.0
+    idle_share: float = 0.0
+    idle_causes: Mapping[IdleCause, float] = field(default_factory=dict[IdleCause, float])
+    data_wait_share: float | None = None
+    loader: str | None = None
+    kernels: int = 0
+    mean_kernel_us: float | None = None
+    launch_delay_median_us: float | None = None
+    queue_depth: float | None = None
+    kernel_shares: Mapping[str, float] = field(default_factory=dict[str, float])
+    matrix_unit_share: float | None = None
+    precision_shares: Mapping[str, float] = field(default_factory=dict[str, float])
+    communication_busy_share: float = 0.0
+    h2d_exposed_share: float = 0.0
+    h2d_bytes: int = 0
+    h2d_s: float = 0.0
+    h2d_pageable_share: float | None = None
+    sync_calls: int = 0
+    optimizer_device_share: float | None = None
+    peak_allocated_bytes: int | None = None
+    peak_reserved_bytes: int | None = None
+    device_memory_bytes: int | None = None
+    skew: RankSkew | None = None
+
+    @property
+    def ms_per_step(self) -> float:
+        """Milliseconds of a step, or of the whole window where there are no steps."""
+        return (self.window_s if self.step_s is None else self.step_s) * 1000
+
+    def cause_share(self, *causes: IdleCause) -> float:
+        """Idle share of these causes together."""
+        return sum(self.idle_causes.get(cause, 0.0) for cause in causes)

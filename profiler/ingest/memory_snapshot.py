@@ -1,0 +1,120 @@
+"""Reads CUDA memory snapshots (``torch.cuda.memory._dump_snapshot``) without trusting them.
+
+A snapshot is a pickle of dicts, lists, strings and numbers. The unpickler here finds no class and no function
+at all, so a file that asks for one is refused before anything of it runs.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import pickletools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .recordings import MemoryRecording
+from .source import Progress, Source, no_progress
+
+FORMAT = "memory-snapshot"
+LIMIT_BYTES = 2 << 30
+LARGEST_PICKLED_LENGTH = 1 << 30
+_ALLOCATIONS = {"alloc": 1, "free_completed": -1, "free": -1}
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        """Refuse every class and function."""
+        raise pickle.UnpicklingError(f"it asks for {module_name}.{global_name}")
+
+    def persistent_load(self, pid: Any) -> Any:
+        """Refuse external objects."""
+        raise pickle.UnpicklingError("it asks for an external object")
+
+
+def read_memory_snapshot(path: Path, *, progress: Progress = no_progress) -> MemoryRecording:
+    """Read a snapshot, plain or gzip.
+
+    Raises:
+        InputError: it is no snapshot, or holds anything but plain containers.
+    """
+    with Source(path, progress=progress) as source:
+        snapshot = _plain(source.read_all(limit_bytes=LIMIT_BYTES), path)
+    if not isinstance(snapshot, dict) or not isinstance(snapshot.get("segments"), list):
+        raise InputError(f"{path} is a pickle but no CUDA memory snapshot: a dict with segments was expected")
+    segments = [entry for entry in snapshot["segments"] if isinstance(entry, dict)]
+    return _recording(path, segments, _busiest(snapshot.get("device_traces")))
+
+
+def _plain(content: bytes, path: Path) -> Any:
+    """The pickled value. Lengths are checked first, for a pickle may ask for more memory than there is."""
+    try:
+        for opcode, argument, _ in pickletools.genops(content):
+            if (
+                isinstance(argument, int)
+                and opcode.name in ("PUT", "LONG_BINPUT")
+                and argument > len(content)
+            ):
+                raise InputError(f"{path} is a damaged pickle: it numbers more values than it has bytes")
+        return _PlainUnpickler(io.BytesIO(content)).load()
+    except InputError:
+        raise
+    except pickle.UnpicklingError as error:
+        raise InputError(f"{path} holds more than plain containers and was not opened: {error}") from None
+    except MemoryError:
+        raise InputError(f"{path} is a damaged pickle: it asks for more memory than there is") from None
+    except Exception as error:
+        raise InputError(f"{path} is a damaged pickle ({type(error).__name__})") from None
+
+
+def _busiest(traces: Any) -> list[dict[str, Any]]:
+    """The events of the device with most of them."""
+    if not isinstance(traces, list):
+        return []
+    events = [
+        [entry for entry in trace if isinstance(entry, dict)] for trace in traces if isinstance(trace, list)
+    ]
+    return max(events, key=len, default=[])
+
+
+def _recording(path: Path, segments: list[dict[str, Any]], events: list[dict[str, Any]]) -> MemoryRecording:
+    changes = [
+        (event, _ALLOCATIONS[event["action"]]) for event in events if event.get("action") in _ALLOCATIONS
+    ]
+    sizes = [_size(event.get("size")) for event, _ in changes]
+    signed = np.array([size * sign for size, (_, sign) in zip(sizes, changes, strict=True)], dtype=np.int64)
+    level = np.cumsum(signed)
+    level = level - min(int(level.min()), 0) if len(level) else level
+    times, has_clock = _times([event for event, _ in changes])
+    return MemoryRecording(
+        source=str(path),
+        format=FORMAT,
+        time_s=times,
+        allocated_bytes=level,
+        has_clock=has_clock,
+        peak_allocated_bytes=int(level.max())
+        if len(level)
+        else sum(_size(s.get("allocated_size")) for s in segments),
+        left_at_end_bytes=int(level[-1]) if len(level) else 0,
+        largest_allocation_bytes=max(sizes, default=0),
+        reserved_bytes=sum(_size(segment.get("total_size")) for segment in segments),
+        reserved_in_use_bytes=sum(_size(segment.get("allocated_size")) for segment in segments),
+        out_of_memory_events=sum(event.get("action") == "oom" for event in events),
+        notes=()
+        if len(level)
+        else ("no allocation history was recorded: only the state at the end is known",),
+    )
+
+
+def _size(value: Any) -> int:
+    return value if isinstance(value, int) and 0 <= value < 1 << 50 else 0
+
+
+def _times(events: list[dict[str, Any]]) -> tuple[np.ndarray[Any, np.dtype[np.float64]], bool]:
+    stamps = [event.get("time_us") for event in events]
+    known = [stamp for stamp in stamps if isinstance(stamp, int) and 0 <= stamp < 1 << 62]
+    if events and len(known) == len(stamps):
+        return (np.array(known, dtype=np.float64) - min(known)) / 1e6, True
+    return np.arange(len(events), dtype=np.float64), False

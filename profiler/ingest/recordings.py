@@ -1,0 +1,93 @@
+"""What files other than timelines hold: allocator recordings, metric series, execution graphs.
+
+A `Trace` (see `columns`) is a timeline; these are not, and each says only what its kind of file can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .columns import I64, Trace
+
+
+@dataclass(frozen=True)
+class MemoryRecording:
+    """Allocations over time on one device, from a CUDA memory snapshot or a raw memory timeline.
+
+    ``time_s`` counts from the first event; where the file has no clock it counts events and ``has_clock`` is
+    false. Shapes (events,). Sizes that the format does not give are None.
+    """
+
+    source: str
+    format: str
+    time_s: npt.NDArray[np.float64]
+    allocated_bytes: I64
+    has_clock: bool
+    peak_allocated_bytes: int
+    left_at_end_bytes: int
+    largest_allocation_bytes: int
+    reserved_bytes: int | None = None
+    reserved_in_use_bytes: int | None = None
+    out_of_memory_events: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def unused_reserved_share(self) -> float | None:
+        """Share of reserved memory that no tensor used when the snapshot was taken."""
+        if not self.reserved_bytes or self.reserved_in_use_bytes is None:
+            return None
+        return 1 - self.reserved_in_use_bytes / self.reserved_bytes
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One column of a metric file for one device: mean, smallest and largest value."""
+
+    name: str
+    device: int | None
+    mean: float
+    smallest: float
+    largest: float
+    samples: int
+
+
+@dataclass(frozen=True)
+class MetricSeries:
+    """Metrics sampled over time, from a CSV file."""
+
+    source: str
+    rows: int
+    seconds: float | None
+    metrics: tuple[Metric, ...]
+    format: str = "metric-csv"
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExecutionGraph:
+    """An execution trace (PyTorch or Chakra): operators and their order, but no device times."""
+
+    source: str
+    schema: str
+    nodes: int
+    operators: Mapping[str, int]
+    collectives: int
+    format: str = "execution-trace"
+    notes: tuple[str, ...] = ()
+
+
+Recording = Trace | MemoryRecording | MetricSeries | ExecutionGraph
+
+
+def format_of(recording: Recording) -> str:
+    """The name of the format that a recording was read from."""
+    return recording.info.format if isinstance(recording, Trace) else recording.format
+
+
+def notes_of(recording: Recording) -> tuple[str, ...]:
+    """What could not be read."""
+    return recording.info.notes if isinstance(recording, Trace) else recording.notes

@@ -1,0 +1,87 @@
+"""Summarises many trace files through an executor, a bounded number at a time, so that memory stays bounded
+too.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InputError
+from ..ingest.column_store import write_columns
+from ..ingest.recordings import ExecutionGraph, MemoryRecording, MetricSeries, Recording
+from ..ingest.sniff import open_trace
+from ..ingest.source import Progress, no_progress
+from .rank_summary import RankSummary, summarise
+
+Outcome = RankSummary | MemoryRecording | MetricSeries | ExecutionGraph | InputError
+SMALL_BYTES = 24 << 20
+"""Up to this many bytes of files, starting processes costs more than it saves."""
+
+FEW_FILES = 16
+
+
+@dataclass(frozen=True)
+class FileTask:
+    """One file to read, and the folder its columns go to (None: they are not kept)."""
+
+    path: Path
+    columns: Path | None = None
+
+
+def run_task(task: FileTask, progress: Progress = no_progress) -> Outcome:
+    """Read one file, keep its columns, summarise it; an unreadable file is an outcome, not an exception."""
+    try:
+        return _summary(open_trace(task.path, progress=progress), task.columns)
+    except InputError as error:
+        return error
+
+
+def _summary(recording: Recording, columns: Path | None) -> Outcome:
+    if isinstance(recording, MemoryRecording | MetricSeries | ExecutionGraph):
+        return recording
+    if columns is not None:
+        write_columns(recording, columns)
+    return summarise(recording)
+
+
+def needs_pool(tasks: Sequence[FileTask]) -> bool:
+    """Whether the files are many or large enough for several processes."""
+    if len(tasks) < 2:
+        return False
+    sizes = sum(task.path.stat().st_size for task in tasks)
+    return len(tasks) > FEW_FILES or sizes > SMALL_BYTES
+
+
+def process_pool(workers: int | None = None) -> ProcessPoolExecutor:
+    """A pool of fresh processes, as many as there are processors unless told."""
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers or os.cpu_count() or 1, mp_context=context)
+
+
+def run_all(
+    tasks: Sequence[FileTask],
+    executor: Executor,
+    *,
+    in_flight: int,
+    done: Callable[[int], None] = lambda count: None,
+) -> Iterator[tuple[FileTask, Outcome]]:
+    """Outcomes as they come, with at most ``in_flight`` tasks handed over at a time; ``done`` gets their
+    number.
+    """
+    pending: dict[Future[Outcome], FileTask] = {}
+    waiting = iter(tasks)
+    finished = 0
+    while True:
+        while len(pending) < in_flight and (task := next(waiting, None)) is not None:
+            pending[executor.submit(run_task, task)] = task
+        if not pending:
+            return
+        for future in wait(pending, return_when=FIRST_COMPLETED).done:
+            finished += 1
+            done(finished)
+            yield pending.pop(future), future.result()

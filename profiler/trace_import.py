@@ -1,0 +1,214 @@
+"""Imports existing traces into a run folder: finds files, reads them, names ranks, writes columns and the
+report.
+
+The run folder is the one that a recorded run has: ``run.json``, ``ranks/<n>/``, ``report.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+
+from .errors import InputError
+from .ingest.rank_names import compiled_pattern, name_ranks
+from .ingest.source import Progress, no_progress
+from .report import Report, RunInfo
+from .timeline.rank_pool import FileTask, Outcome, needs_pool, process_pool, run_all, run_task
+from .timeline.rank_summary import RankSummary
+from .trace_report import Attachment, report_of, report_of_attachments
+from .vocabulary import RunStatus
+
+MAX_FILES = 100_000
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+_ENDINGS = re.compile(r"(\.pt)?\.trace|\.(json|gz|sqlite|pickle|csv|raw)(?=\.|$)")
+CountProgress = Callable[[int, int], None]
+"""Called with the number of files done and of all files."""
+
+
+@dataclass
+class Imported:
+    """What came of the files: summaries of timelines by path, other recordings, refused files."""
+
+    timelines: dict[Path, RankSummary] = field(default_factory=dict[Path, RankSummary])
+    columns: dict[Path, Path] = field(default_factory=dict[Path, Path])
+    attachments: list[Attachment] = field(default_factory=list[Attachment])
+    refused: list[InputError] = field(default_factory=list[InputError])
+
+
+def find_files(paths: Sequence[Path]) -> tuple[list[Path], bool]:
+    """All files that the paths mean, folders with what lies in them; and whether any path is a folder.
+
+    Raises:
+        InputError: a path does not exist, or a folder holds no file or too many.
+    """
+    files: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path} does not exist: give trace files or folders of them")
+        files += sorted(_visible_files(path)) if path.is_dir() else [path]
+    unique = list(dict.fromkeys(files))
+    if not unique:
+        raise InputError(f"{', '.join(map(str, paths))} holds no file: give a folder with traces")
+    if len(unique) > MAX_FILES:
+        raise InputError(
+            f"{len(unique)} files are more than the {MAX_FILES} of one run: give the traces of one run only"
+        )
+    return unique, any(path.is_dir() for path in paths)
+
+
+def _visible_files(folder: Path) -> list[Path]:
+    return [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
+
+
+def import_traces(
+    paths: Sequence[Path],
+    runs: Path,
+    *,
+    command: Sequence[str],
+    rank_pattern: str | None = None,
+    executor: Executor | None = None,
+    keep_columns: bool = True,
+    byte_progress: Progress = no_progress,
+    file_progress: CountProgress = lambda done, total: None,
+) -> tuple[Report, Path]:
+    """Import traces and return the report and the run folder that was made under ``runs``.
+
+    Many or large files go through ``executor``, a process pool unless given. Files of a folder that are no
+    recordings are left out with a note; a file that was named itself must be readable.
+
+    Raises:
+        InputError: a named file, or every file of the folders, cannot be read.
+        UsageError: ``rank_pattern`` is no pattern or finds no rank.
+    """
+    files, lenient = find_files(paths)
+    pattern = None if rank_pattern is None else compiled_pattern(rank_pattern)
+    runs.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".import-", dir=runs) as scratch:
+        tasks = [
+            FileTask(path, Path(scratch) / str(place) if keep_columns else None)
+            for place, path in enumerate(files)
+        ]
+        imported = _read(tasks, executor, byte_progress, file_progress)
+        _raise_if_unread(imported, lenient)
+        named = _ranks(imported, pattern)
+        folder = _new_folder(runs, paths[0])
+        report = _report(imported, named, _run_info(folder, command, imported))
+        _write(folder, report, imported, named)
+    return report, folder
+
+
+def _read(
+    tasks: Sequence[FileTask],
+    executor: Executor | None,
+    byte_progress: Progress,
+    file_progress: CountProgress,
+) -> Imported:
+    imported = Imported()
+    if executor is None and not needs_pool(tasks):
+        for place, task in enumerate(tasks):
+            _take(imported, task, run_task(task, byte_progress))
+            file_progress(place + 1, len(tasks))
+        return imported
+    pool = executor or process_pool()
+    try:
+        for task, outcome in run_all(
+            tasks, pool, in_flight=_in_flight(pool), done=lambda n: file_progress(n, len(tasks))
+        ):
+            _take(imported, task, outcome)
+    finally:
+        if executor is None:
+            pool.shutdown(wait=True, cancel_futures=True)
+    return imported
+
+
+def _in_flight(pool: Executor) -> int:
+    workers = getattr(pool, "_max_workers", 8)
+    return 2 * workers if isinstance(workers, int) else 16
+
+
+def _take(imported: Imported, task: FileTask, outcome: Outcome) -> None:
+    if isinstance(outcome, InputError):
+        imported.refused.append(outcome)
+    elif isinstance(outcome, RankSummary):
+        imported.timelines[task.path] = outcome
+        if task.columns is not None:
+            imported.columns[task.path] = task.columns
+    else:
+        imported.attachments.append(outcome)
+
+
+def _raise_if_unread(imported: Imported, lenient: bool) -> None:
+    nothing = not imported.timelines and not imported.attachments
+    if imported.refused and (nothing or not lenient):
+        first = imported.refused[0]
+        more = len(imported.refused) - 1
+        raise InputError(f"{first}{f' (and {more} more files)' if more else ''}")
+
+
+def _ranks(imported: Imported, pattern: re.Pattern[str] | None) -> dict[int, tuple[Path, str | None]]:
+    files = [(path, imported.timelines[path].info.rank) for path in sorted(imported.timelines)]
+    named = name_ranks(files, pattern)
+    return {one.rank: (path, one.note) for one, (path, _) in zip(named, files, strict=True)}
+
+
+def _new_folder(runs: Path, first: Path) -> Path:
+    stem = _UNFIT.sub("-", _ENDINGS.sub("", first.resolve().name)).strip("-.")[:48] or "trace"
+    stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
+    for suffix in ["", *(f"-{number}" for number in range(2, 1000))]:
+        folder = runs / f"{stamp}-{stem}{suffix}"
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return folder
+    raise InputError(f"{runs} holds a thousand runs of this name from this second: wait a second")
+
+
+def _run_info(folder: Path, command: Sequence[str], imported: Imported) -> RunInfo:
+    formats = sorted(
+        {summary.info.format for summary in imported.timelines.values()}
+        | {one.format for one in imported.attachments}
+    )
+    return RunInfo(
+        id=folder.name,
+        command=list(command),
+        status=RunStatus.IMPORTED,
+        started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        source="+".join(formats),
+    )
+
+
+def _report(imported: Imported, named: dict[int, tuple[Path, str | None]], run: RunInfo) -> Report:
+    notes = [f"left out: {error}" for error in imported.refused]
+    notes += [f"{path.name}: {note}" for path, note in named.values() if note is not None]
+    if not named:
+        return report_of_attachments(run, imported.attachments, notes)
+    ranks = {rank: imported.timelines[path] for rank, (path, _) in named.items()}
+    return report_of(run, ranks, imported.attachments, notes)
+
+
+def _write(
+    folder: Path, report: Report, imported: Imported, named: dict[int, tuple[Path, str | None]]
+) -> None:
+    for rank, (path, _) in named.items():
+        if path in imported.columns:
+            target = folder / "ranks" / str(rank)
+            target.mkdir(parents=True)
+            shutil.move(imported.columns[path], target / "trace")
+    run = report.run.model_dump(mode="json") | {
+        "schema_version": report.schema_version,
+        "sources": {str(rank): str(path) for rank, (path, _) in sorted(named.items())},
+    }
+    (folder / "run.json").write_text(json.dumps(run, indent=1), encoding="utf-8")
+    (folder / "report.json").write_text(report.to_json(), encoding="utf-8")

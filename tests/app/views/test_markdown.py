@@ -1,0 +1,17 @@
+"""Text from files cannot format, link, or draw."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainrx.app.views.markdown import escaped
+
+
+def test_marks_are_escaped() -> None:
+    assert escaped("[x](javascript:1) $a$ :red[b] <b>") == (r"\[x\]\(javascript\:1\) \$a\$ \:red\[b\] \<b\>")
+
+
+@given(st.text())
+def test_nothing_is_lost(text: str) -> None:
+    kept = escaped(text)
+    assert len(kept) >= len(text)
+    assert kept.replace("\\", "") == text.replace("\\", "")

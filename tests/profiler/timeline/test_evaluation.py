@@ -1,0 +1,67 @@
+"""Evaluation told from training, from nothing but the order of what the training thread did.
+
+A loop is written as words: ``L1`` an iterator of loader 1 is made, ``D1`` a batch of it, ``E1`` it is exhausted,
+``F`` a forward, ``N`` a forward without gradients, ``B`` backward, ``O`` an optimizer step.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from trainrx.profiler.agent import format as layout
+from trainrx.profiler.recording import RankRecording
+from trainrx.profiler.timeline.evaluation import evaluation_intervals
+
+CODES = {
+    "L": layout.LOADER_START, "D": layout.DATA_WAIT, "E": layout.LOADER_END, "F": layout.FORWARD,
+    "N": layout.FORWARD, "B": layout.BACKWARD, "O": layout.OPTIMIZER,
+}  # fmt: skip
+
+
+def marked(make: Callable[..., RankRecording], loop: str) -> str:
+    """The same words, those of evaluation in lower case."""
+    words = loop.split()
+    spans = [
+        (CODES[word[0]], 10 * at, 10 * at + 10, 1 if word[0] == "N" else int(word[1:] or 0))
+        for at, word in enumerate(words)
+    ]
+    start, end = evaluation_intervals(make(spans))
+    inside = [
+        any(low <= 10 * at < high for low, high in zip(start, end, strict=True)) for at in range(len(words))
+    ]
+    return " ".join(word.lower() if marks else word for word, marks in zip(words, inside, strict=True))
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param("F B O F B O", id="no loader"),
+        pytest.param("N F B O N F B O", id="a frozen teacher, no loader"),
+        pytest.param("L1 D1 N F B O D1 N F B O E1", id="a frozen teacher before the student"),
+        pytest.param("L1 D1 F N B O D1 F N B O E1", id="a frozen teacher after the student"),
+        pytest.param("L1 D1 F B D1 F B O D1 F B D1 F B O E1", id="accumulation"),
+        pytest.param("L1 D1 F B O E1 L1 D1 F B O E1", id="epochs over a loader made anew"),
+        pytest.param("L1 D1 D1 F B O D1 F B O D1", id="a prefetcher"),
+        pytest.param("L1 D1 F B O F B O D1 F B O F B O", id="two optimizers"),
+        pytest.param("L1 D1 N D1 N D1 F B O", id="a training loader that also warms up without gradients"),
+    ],
+)
+def test_training_is_not_taken_for_evaluation(
+    make_recording: Callable[..., RankRecording], loop: str
+) -> None:
+    assert marked(make_recording, loop) == loop
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        pytest.param("L1 D1 F B O E1 l2 d2 n d2 n e2 L1 D1 F B O E1", id="after each epoch"),
+        pytest.param("L1 D1 F B O l2 d2 n e2 D1 F B O", id="between two steps"),
+        pytest.param("L1 D1 l2 d2 n d2 n e2 F B O D1 F B O", id="between a fetch and its forward"),
+        pytest.param("L1 D1 F B O n n D1 F B O", id="on tensors in memory, after an update"),
+        pytest.param("L1 D1 l2 d2 n e2 F B O D1 l2 d2 n e2 F B O", id="one batch in every step"),
+    ],
+)
+def test_evaluation_is_found(make_recording: Callable[..., RankRecording], loop: str) -> None:
+    assert marked(make_recording, loop.upper()) == loop
