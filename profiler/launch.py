@@ -166,6 +166,24 @@ def _start(
     )
 
 
+def start_with_knobs(command: Sequence[str], knobs: Mapping[str, str], folder: Path) -> subprocess.Popen[Any]:
+    """Start a command with changes on and without recording; ``folder`` takes what becomes of the changes.
+
+    Raises:
+        UsageError: the command cannot be started.
+    """
+    try:
+        return subprocess.Popen(command, env=environment_with_knobs(knobs, folder))
+    except OSError as error:
+        raise UsageError(f"cannot start {command[0]}: {error.strerror}") from None
+
+
+def environment_with_knobs(knobs: Mapping[str, str], folder: Path | None = None) -> dict[str, str]:
+    """The environment in which Python puts the changes on by itself."""
+    run_dir = "" if folder is None else str(folder.resolve())
+    return _environment(Options(run_dir=run_dir, record=False, traced_steps=0, knobs=dict(knobs)))
+
+
 class _Follower:
     """Watches one child process."""
 

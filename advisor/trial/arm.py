@@ -128,7 +128,7 @@ def read_arm(run: RunFolder, log: Path) -> Arm:
         failure=failure,
         interrupted=manifest.status is RunStatus.INTERRUPTED,
         losses={rank.rank: _losses(rank) for rank in ranks},
-        events=tuple(_events(run.path)),
+        events=tuple(knob_events(run.path)),
         pids=tuple(int(rank.process["pid"]) for rank in ranks if "pid" in rank.process),
     )
 
@@ -163,7 +163,8 @@ def _losses(rank: RankRecording) -> Losses:
     return tuple((int(step), float(value)) for step, value in told[-1]["values"]) if told else ()
 
 
-def _events(run_dir: Path) -> list[KnobEvent]:
+def knob_events(run_dir: Path) -> list[KnobEvent]:
+    """What all processes of a run told of their knobs."""
     found: list[KnobEvent] = []
     for path in sorted((run_dir / JOURNAL_FOLDER).glob("*.jsonl")):
         for line in path.read_bytes()[:MAX_JOURNAL_BYTES].splitlines():

@@ -81,7 +81,7 @@ def choose(words: Sequence[str]) -> Choice:
             raise UsageError(f"{word!r} is no KNOB=VALUE: write it like loader.num_workers=2")
         if name in texts:
             raise UsageError(f"{name} is given twice: give it once")
-        values[name] = _parse(_find(name), text)
+        values[name] = _parse(find_knob(name), text)
         texts[name] = text
     return Choice(texts, values)
 
@@ -99,13 +99,23 @@ def reasons_against(choice: Choice, setup: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def knob_names() -> tuple[str, ...]:
+    """The names of all knobs."""
+    return knobs.names()
+
+
 def _others(with_changes: Mapping[str, Any], setup: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """The setup with the other changes, and without this one's own."""
     own = {name: setup[name]} if name in setup else {}
     return {**{key: value for key, value in with_changes.items() if key != name}, **own}
 
 
-def _find(name: str) -> Knob:
+def find_knob(name: str) -> Knob:
+    """The knob of this name.
+
+    Raises:
+        UsageError: there is none; it names those that are written almost so.
+    """
     try:
         return knobs.find(name)
     except KeyError:
