@@ -67,7 +67,7 @@ def test_it_keeps_what_is_proven_and_nothing_else(fly_on, base_run):
     )  # fmt: skip
 
     # WHEN the autopilot flies
-    flight, session, profiled = fly_on(machine, proposing(*knobs))
+    flight, _, profiled = fly_on(machine, proposing(*knobs))
 
     # THEN it kept the two that are proven, profiled again after each, and measured both together
     assert flight.kept.texts == {"loader.num_workers": "2", "optimizer.fused": "true"}
