@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..advisor.trial.arm import Arm
 from ..advisor.trial.autopilot import Attempt, Flight, fly
+from ..advisor.trial.calibration import calibration
 from ..advisor.trial.candidates import propose
 from ..advisor.trial.knob_choice import choose, find_knob, knob_names
 from ..advisor.trial.measure import Plan
@@ -17,7 +19,7 @@ from ..advisor.trial.statistics import Verdict
 from ..advisor.trial.store import TRIALS_FOLDER, TrialFolder
 from ..profiler.store import RunFolder, find_run
 from .stored import current_report
-from .terminal.trial import print_flight, print_knobs, print_outcome
+from .terminal.trial import print_calibration, print_flight, print_knobs, print_outcome
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -79,6 +81,16 @@ def list_knobs(request: Request) -> int:
     setup = {} if run is None else current_report(run).setup
     print_knobs([find_knob(name) for name in knob_names()], setup)
     return 0
+
+
+def show_calibration(request: Request) -> int:
+    """Print predicted beside measured, over all runs; 4 where no trial had a prediction."""
+    found = calibration(request.runs_dir)
+    if request.as_json:
+        sys.stdout.write(json.dumps(asdict(found), indent=1) + "\n")
+    else:
+        print_calibration(found)
+    return 0 if found.predictions else EXIT_NO_EVIDENCE
 
 
 def exit_code(outcome: Outcome) -> int:

@@ -11,6 +11,7 @@ from ...profiler.errors import InputError, UsageError
 from ...profiler.launch import Limits
 from ...profiler.report import Prescription, Report, Trial
 from ...profiler.store import RunFolder
+from ...profiler.vocabulary import RunStatus
 from .arm import Arm, Script
 from .knob_choice import NOTHING, Choice, reasons_against
 from .loss_guard import LossCheck, LossOutcome
@@ -49,7 +50,7 @@ def script_of(run: RunFolder, length: Length) -> Script:
         InputError: the run was imported, or its command cannot be run here.
     """
     manifest = run.manifest
-    if not manifest.command:
+    if not manifest.command or manifest.status is RunStatus.IMPORTED:
         raise InputError(
             f"{run.path.name} has no command to run again: only runs that trainrx recorded can be tried"
         )
@@ -88,6 +89,7 @@ class TrialSession:
         self, change: Choice, *, kept: Choice = NOTHING, prescription: Prescription | None = None
     ) -> Outcome:
         """Measure a change and keep the result; one that cannot be meant is stored as refused or not applied."""
+        prescription = prescription or self._prescription_of(change)
         folder = begin_trial(self.run, change, kept, self.script, prescription)
         started = time.monotonic()
         measurement = self._refuse(change, kept) or measure(
@@ -96,6 +98,10 @@ class TrialSession:
         trial = end_trial(folder, measurement, seconds=time.monotonic() - started)
         self.report = write_trials(self.run, self.report)
         return Outcome(trial, measurement)
+
+    def _prescription_of(self, change: Choice) -> Prescription | None:
+        """What the report predicts for exactly this change."""
+        return next((found for found in self.report.prescriptions if found.knob == str(change)), None)
 
     def _refuse(self, change: Choice, kept: Choice) -> Measurement | None:
         against = reasons_against(change, {**self.report.setup, **kept.values})

@@ -54,6 +54,7 @@ class TrialFile(BaseModel):
     predicted_by: str = ""
     seconds: float = 0.0
     launcher_pid: int | None = None
+    launcher_started: float | None = None
 
 
 class TrialFolder:
@@ -76,7 +77,7 @@ class TrialFolder:
             stored = TrialFile.model_validate_json(path.read_bytes())
         except (OSError, ValidationError):
             return None
-        if stored.summary.verdict == _RUNNING and not _is_alive(stored.launcher_pid):
+        if stored.summary.verdict == _RUNNING and not _is_alive(stored.launcher_pid, stored.launcher_started):
             summary = stored.summary.model_copy(update={"verdict": str(Verdict.INTERRUPTED)})
             return stored.model_copy(update={"summary": summary})
         return stored
@@ -115,6 +116,7 @@ def begin_trial(
             warmup=script.limits.warmup,
             predicted_by="" if prescription is None else prescription.basis,
             launcher_pid=os.getpid(),
+            launcher_started=psutil.Process().create_time(),
         )
     )
     return folder
@@ -201,5 +203,10 @@ def _number(path: Path) -> int:
     return int(path.name) if path.name.isdigit() else 0
 
 
-def _is_alive(pid: int | None) -> bool:
-    return pid is not None and psutil.pid_exists(pid)
+def _is_alive(pid: int | None, started: float | None) -> bool:
+    if pid is None or started is None:
+        return False
+    try:
+        return abs(psutil.Process(pid).create_time() - started) < 1.0
+    except psutil.Error:
+        return False

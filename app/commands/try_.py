@@ -22,6 +22,9 @@ def try_(
     knobs: Annotated[
         bool, typer.Option("--knobs", help="list the knobs, and why some do not apply to the run")
     ] = False,
+    calibration: Annotated[
+        bool, typer.Option("--calibration", help="show how good the predictions of all runs were")
+    ] = False,
     pairs: Annotated[int, typer.Option(min=3, help="pairs of runs that are measured at least")] = 3,
     most_pairs: Annotated[int, typer.Option(min=3, help="pairs of runs that are measured at most")] = 10,
     steps: Annotated[int, typer.Option(min=3, help="steps that are timed in each run")] = 30,
@@ -39,7 +42,7 @@ def try_(
     Exit codes: 0 the measurement answers, 1 the script failed, 2 usage, 3 the run cannot be read or run again, 4 the
     change met nothing to act on, or the pairs do not suffice for an answer.
     """
-    from ..trying import Request, list_knobs, try_auto, try_knobs
+    from ..trying import Request, list_knobs, show_calibration, try_auto, try_knobs
 
     run, changes = _run_and_changes(words or [])
     request = Request(
@@ -54,6 +57,8 @@ def try_(
         allow_semantic=allow_semantic,
         as_json=as_json,
     )
+    if calibration:
+        raise SystemExit(show_calibration(request))
     if knobs:
         raise SystemExit(list_knobs(request))
     raise SystemExit(try_auto(request) if auto else try_knobs(request))

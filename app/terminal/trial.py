@@ -11,12 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from ...advisor.trial.autopilot import Attempt, Flight
+from ...advisor.trial.calibration import Calibration
 from ...advisor.trial.measure import Measurement
 from ...advisor.trial.result import FlightFile
 from ...advisor.trial.session import Outcome
 from ...advisor.trial.statistics import LEVEL, Verdict
 from ...profiler.agent.knobs import Knob
 from ...profiler.report import Trial
+from ..views.trials import calibration_sentence
 
 _STYLES = {Verdict.BETTER: "bold green", Verdict.WORSE: "bold red", Verdict.NO_EVIDENCE: "bold yellow"}
 
@@ -50,6 +52,25 @@ def print_knobs(knobs: Sequence[Knob], setup: Mapping[str, Any]) -> None:
             Text(knob.applies(setup) or "", "dim"),
         )
     Console(highlight=False).print(table)
+
+
+def print_calibration(found: Calibration) -> None:
+    """Print predicted beside measured on stdout."""
+    console = Console(highlight=False)
+    console.print(calibration_sentence(found), style="bold")
+    if not found.predictions:
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in ("run", "change", "predicted", "measured"):
+        table.add_column(heading, overflow="fold")
+    for row in found.predictions:
+        table.add_row(
+            row.run,
+            row.knobs,
+            f"{row.predicted:.2f}× ({row.predicted_low:.2f}–{row.predicted_high:.2f})",
+            f"{row.measured:.2f}× ({row.measured_low:.2f}–{row.measured_high:.2f})",
+        )
+    console.print(table)
 
 
 def sentence(trial: Trial, measurement: Measurement) -> str:
