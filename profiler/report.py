@@ -501,6 +501,15 @@ class Trial(Part):
     pairs: int
     verdict: str
     loss_check: str
+    reason: str = ""
+    kept: dict[str, str] = Field(default={}, description="knobs that both sides had")
+    method: str | None = Field(
+        default=None, description="the catalog's method that the trial put to the test"
+    )
+    finding: Kind | None = None
+    per_sample: bool = False
+    stalled: int = Field(default=0, description="pairs left out because an arm had stalled")
+    started: str | None = None
 
 
 class Report(Part):
