@@ -10,6 +10,9 @@ from ..profiler.report import Finding, Report
 from ..profiler.vocabulary import Stage
 from .predict.estimate import StepEstimate
 
+#: What remains at least of a time that a change removes. Ours.
+LEAST_REMAINS = 0.02
+
 
 class Effort(IntEnum):
     """What it takes to try; the number weighs in the ranking."""
@@ -121,9 +124,13 @@ class Case:
         return sum(one.share for one in known if one.name in classes) if known else None
 
     def remaining(self, best: float, likely: float, worst: float) -> StepEstimate:
-        """The step if these shares of the exposed time remain: at best, likely, at worst."""
+        """The step if these shares of the exposed time remain: at best, likely, at worst.
+
+        Something of it always remains, so that no run that only waits is promised a step of no time.
+        """
         rest = self.step_s - self.exposed_s
-        return StepEstimate(*(rest + share * self.exposed_s for share in (best, likely, worst)))
+        shares = (max(share, LEAST_REMAINS) for share in (best, likely, worst))
+        return StepEstimate(*(rest + share * self.exposed_s for share in shares))
 
     def what_if(self, change: str, *, likely: float = 0.75, worst: float = 0.0) -> StepEstimate | None:
         """What replaying the trace predicts for a change; None where it was not replayed.
