@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .agent import format as layout
+from .compute import MACHINE, compute
 from .core_wait import core_wait_share
 from .diagnosis import diagnose
 from .facts import printable, whole
@@ -94,6 +95,7 @@ def analyse(run: RunFolder) -> Analysis:
         loader=loader,
         loader_reason=None if loader is not None else "the training used no DataLoader, or it made no batch",
         device_reason=_device_reason(first.setup),
+        compute=compute(first.recording, step_time, first.setup, recorded_on=manifest.versions.get(MACHINE)),
         telemetry=telemetry,
         telemetry_reason=None if telemetry is not None else "the launcher sampled nothing in this run",
         findings=findings,

@@ -22,6 +22,8 @@ import psutil
 
 from .agent import format as layout
 from .agent.options import Options
+from .calibration import machine_key
+from .compute import MACHINE
 from .errors import UsageError
 from .progress import STOPPED, Progress, ProgressReader
 from .store import Manifest, RunFolder, create_run
@@ -277,7 +279,7 @@ def _manifest(run: RunFolder, command: Sequence[str], limits: Limits) -> Manifes
             "traced_steps": limits.traced_steps,
             "seconds": limits.seconds,
         },
-        versions={"trainrx": version("trainrx"), "python": sys.version.split()[0]},
+        versions={"trainrx": version("trainrx"), "python": sys.version.split()[0], MACHINE: machine_key()},
         git=_git_state(),
     )
 

@@ -13,6 +13,7 @@ from rich.text import Text
 from ...profiler.report import Finding, Prescription, Report, StageShare
 from ...profiler.vocabulary import RunStatus, Severity
 from ..figures.palette import STAGE_COLORS
+from .compute import compute_line
 from .estimate import estimate_view
 
 BAR_WIDTH = 64
@@ -39,7 +40,12 @@ def render(report: Report, folder: Path) -> RenderableType:
     """The report as one rich renderable."""
     parts: list[RenderableType] = [Text(), Text(report.verdict, style="bold"), Text()]
     if report.step_time is not None:
-        parts += [_step_line(report), stage_bar(report.stages), _stage_table(report.stages)]
+        parts += [
+            _step_line(report),
+            *_compute_line(report),
+            stage_bar(report.stages),
+            _stage_table(report.stages),
+        ]
     if report.estimate is not None:
         parts += estimate_view(report.estimate)
     if report.findings:
@@ -57,6 +63,11 @@ def _step_line(report: Report) -> Text:
         f"step {time.p50_s * 1e3:.1f} ms median, {time.p95_s * 1e3:.1f} ms p95, over {time.n} steps "
         f"after {report.run.steps_warmup} of warm-up"
     )
+
+
+def _compute_line(report: Report) -> list[Text]:
+    line = None if report.compute is None else compute_line(report.compute)
+    return [] if line is None else [Text(line)]
 
 
 def stage_bar(stages: Sequence[StageShare], width: int = BAR_WIDTH) -> Text:

@@ -48,7 +48,9 @@ LOADER_END = 11  #: a fetch that found the loader exhausted, or failed
 GARBAGE = 20  #: argument: generation
 STEP = 30  #: argument: data fetches in the step
 PROCESS_CPU = 32  #: a moment at the end of a step; argument: CPU nanoseconds of the process so far
-STEP_TRACED = 31  #: a step inside the torch.profiler window, not part of the timing
+STEP_TRACED = (
+    31  #: a step of the torch.profiler window, or whose operations are counted: not part of the timing
+)
 
 READY_UNIT = 1 << 16
 
