@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from .agent import format as layout
+from .agent.rolling import MINUTE_NS
 from .compute import MACHINE, compute
 from .core_wait import core_wait_share
 from .diagnosis import diagnose
@@ -23,6 +25,7 @@ from .store import Manifest, RunFolder
 from .timeline.host import host_lines
 from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
+from .timeline.minutes import minutes_of, summarised_steps
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
 from .timeline.telemetry import read_telemetry
@@ -30,6 +33,10 @@ from .unrecorded import why_no_step
 from .verdict import verdict
 
 DEFAULT_WARMUP = 5
+LONG_RUN = (
+    "A long run: its numbers are of its beginning and its latest stretch; "
+    "of the time between a summary was kept."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +90,7 @@ def analyse(run: RunFolder) -> Analysis:
         )
     )
     report = Report(
-        run=_run_info(manifest, first.steps),
+        run=_run_info(manifest, first.steps, summarised_steps(first.recording, first.steps.start_ns)),
         verdict=verdict(findings, step_time),
         setup=first.setup,
         step_time=step_time,
@@ -91,6 +98,7 @@ def analyse(run: RunFolder) -> Analysis:
         process_cpu_s_per_step=_process_cpu_s(first),
         core_wait_share=core_wait_share(first.recording),
         stages=first.stages.shares(first.steps.timed),
+        minutes=minutes_of(first.recording, int(first.steps.start_ns[0])),
         host_lines=list(first.lines),
         loader=loader,
         loader_reason=None if loader is not None else "the training used no DataLoader, or it made no batch",
@@ -137,7 +145,7 @@ def _analyse_rank(recording: RankRecording, warmup: int) -> _RankAnalysis:
 def _process_cpu_s(rank: _RankAnalysis) -> float | None:
     """CPU seconds of the training process per timed step; None where fewer than two steps were timed in a row."""
     marks = rank.recording.of_code(layout.PROCESS_CPU)
-    timed = np.flatnonzero(rank.steps.timed)
+    timed = _last_stretch(rank.steps, np.flatnonzero(rank.steps.timed))
     if len(timed) < 2 or not len(marks):
         return None
     ends = rank.steps.end_ns[timed]
@@ -149,6 +157,13 @@ def _telemetry(run: RunFolder, rank: _RankAnalysis) -> Telemetry | None:
     timed = rank.steps.timed
     bounds = int(rank.steps.start_ns[timed][0]), int(rank.steps.end_ns[timed][-1])
     return read_telemetry(run.path, timed_ns=bounds, cores=whole(rank.recording.process, "cores"))
+
+
+def _last_stretch(steps: Steps, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The chosen steps after the last long gap, which a long run has where only a summary was kept."""
+    gaps = steps.start_ns[1:] - steps.end_ns[:-1] > MINUTE_NS
+    after = int(np.flatnonzero(gaps)[-1]) + 1 if gaps.any() else 0
+    return chosen[chosen >= after]
 
 
 def _loader(rank: _RankAnalysis) -> LoaderReport | None:
@@ -190,14 +205,14 @@ def _no_steps() -> Steps:
     return Steps(nothing, nothing, nothing, no_flags, no_flags)
 
 
-def _run_info(manifest: Manifest, steps: Steps) -> RunInfo:
+def _run_info(manifest: Manifest, steps: Steps, summarised: int = 0) -> RunInfo:
     return RunInfo(
         id=manifest.id,
         command=manifest.command,
         status=manifest.status,
         exit_code=manifest.exit_code,
         started=manifest.started,
-        steps_recorded=len(steps),
+        steps_recorded=len(steps) + summarised,
         steps_warmup=int(steps.warmup.sum()),
     )
 
@@ -221,6 +236,8 @@ def _cost(manifest: Manifest, first: _RankAnalysis | None) -> RecorderCost:
     """The recorder's cost, with what the launcher had to note beside what the agent noted."""
     cost = RecorderCost() if first is None else recorder_cost(first.recording, first.steps)
     notes = [*cost.notes, *([printable(manifest.note)] if manifest.note else [])]
+    if first is not None and len(first.recording.minutes):
+        notes.append(LONG_RUN)
     return cost.model_copy(update={"notes": notes})
 
 

@@ -319,6 +319,17 @@ class Estimate(Part):
     workers: list[EstimatedWorker] = []
 
 
+class Minute(Part):
+    """A stretch of a long run of which only a summary was kept; ``start_s`` counts from the first step."""
+
+    start_s: float
+    seconds: float
+    steps: int
+    mean_s: float
+    shortest_s: float
+    longest_s: float
+
+
 class Compute(Part):
     """How much the model computes, and how close that comes to what the machine can; what is not known has a reason."""
 
@@ -517,6 +528,10 @@ class Report(Part):
     )
     stages: list[StageShare] = []
     estimate: Estimate | None = None
+    minutes: list[Minute] = Field(
+        default=[],
+        description="of a long run, all after its beginning; its details are of the beginning and the end",
+    )
     host_lines: list[HostLine] = []
     loader: LoaderReport | None = None
     loader_reason: str | None = None
