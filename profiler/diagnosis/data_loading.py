@@ -81,7 +81,7 @@ def _explain(cause: str | None, loader: LoaderReport | None, workers: int | None
 
 
 def _cpu_share(loader: LoaderReport) -> float:
-    """CPU seconds per wall second of making a batch on a core of its own: waiting for a core is not waiting for data."""
+    """CPU seconds per wall second of making a batch on a core of its own: waiting for a core does not count."""
     return min(loader.cpu_share / max(1 - (loader.core_wait_share or 0.0), loader.cpu_share), 1.0)
 
 
