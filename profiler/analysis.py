@@ -14,6 +14,7 @@ from .agent import format as layout
 from .agent.rolling import MINUTE_NS
 from .compute import MACHINE, compute
 from .core_wait import core_wait_share
+from .deep_window import device_of, read_deep_window, with_device
 from .diagnosis import diagnose
 from .facts import printable, whole
 from .observation import Observation
@@ -23,12 +24,16 @@ from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunI
 from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.host import host_lines
+from .timeline.interruptions import compilations, garbage_pauses
 from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
 from .timeline.minutes import minutes_of, summarised_steps
+from .timeline.process_memory import process_memory
+from .timeline.rank_summary import RankSummary
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
 from .timeline.telemetry import read_telemetry
+from .trace_report import kernel_classes
 from .unrecorded import why_no_step
 from .verdict import verdict
 
@@ -86,9 +91,17 @@ def analyse(run: RunFolder) -> Analysis:
             exchanges_per_step=_per_step(first, layout.GRADIENTS_READY, synchronised=True),
             core_wait_share=core_wait_share(first.recording),
             collectives_per_step=_per_step(first, layout.COMMUNICATION) or 0.0,
+            garbage=garbage_pauses(first.recording, first.steps, first.stages),
+            compilation=compilations(first.recording, first.steps, first.stages),
+            operations_per_step=_operations_per_step(first),
+            memory=process_memory(first.recording, first.steps),
             telemetry=telemetry,
         )
     )
+    window, window_note = read_deep_window(first.recording)
+    device = device_of(window)
+    if window is not None and device is not None:
+        findings = with_device(findings, window, device.idle_share)
     report = Report(
         run=_run_info(manifest, first.steps, summarised_steps(first.recording, first.steps.start_ns)),
         verdict=verdict(findings, step_time),
@@ -102,13 +115,17 @@ def analyse(run: RunFolder) -> Analysis:
         host_lines=list(first.lines),
         loader=loader,
         loader_reason=None if loader is not None else "the training used no DataLoader, or it made no batch",
-        device_reason=_device_reason(first.setup),
+        device=device,
+        device_reason=None if device is not None else _device_reason(first.setup, window),
+        kernel_classes=kernel_classes(
+            [window.kernels] if window is not None and window.kernels is not None else []
+        ),
         compute=compute(first.recording, step_time, first.setup, recorded_on=manifest.versions.get(MACHINE)),
         telemetry=telemetry,
         telemetry_reason=None if telemetry is not None else "the launcher sampled nothing in this run",
         findings=findings,
         ranks=[_rank_info(rank, late) for rank in ranks],
-        recorder=_cost(manifest, first),
+        recorder=_cost(manifest, first, window_note),
     )
     return Analysis(report, step_table(first.steps, first.stages))
 
@@ -183,6 +200,17 @@ def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> 
     return float(inside.sum()) / float(rank.steps.timed.sum())
 
 
+def _operations_per_step(rank: _RankAnalysis) -> float | None:
+    """Operations of a backward, as counted in the first ones, times backwards per step; None where none was counted."""
+    counts = [
+        count
+        for fact in rank.recording.facts.get("graph", [])
+        if (count := whole(fact, "operations")) is not None
+    ]
+    backwards = _per_step(rank, layout.BACKWARD)
+    return None if not counts or backwards is None else float(np.mean(counts)) * backwards
+
+
 def _without_steps(run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnalysis]) -> Analysis:
     first = ranks[0] if ranks else None
     reason = why_no_step(run.path, manifest, None if first is None else first.recording)
@@ -232,16 +260,16 @@ def _rank_info(rank: _RankAnalysis, late: Lateness | None = None) -> RankInfo:
     )
 
 
-def _cost(manifest: Manifest, first: _RankAnalysis | None) -> RecorderCost:
+def _cost(manifest: Manifest, first: _RankAnalysis | None, *more: str | None) -> RecorderCost:
     """The recorder's cost, with what the launcher had to note beside what the agent noted."""
     cost = RecorderCost() if first is None else recorder_cost(first.recording, first.steps)
-    notes = [*cost.notes, *([printable(manifest.note)] if manifest.note else [])]
     if first is not None and len(first.recording.minutes):
-        notes.append(LONG_RUN)
+        more = (*more, LONG_RUN)
+    notes = [*cost.notes, *(printable(note) for note in (manifest.note, *more) if note)]
     return cost.model_copy(update={"notes": notes})
 
 
-def _device_reason(setup: dict[str, Any]) -> str:
+def _device_reason(setup: dict[str, Any], window: RankSummary | None) -> str:
     if setup.get("device.kind") == "cpu":
         return "this run used no GPU"
-    return "the device was not traced in this run"
+    return "no device was traced in this run" if window is None else "the deep window saw no work on a device"

@@ -25,11 +25,12 @@ MAX_TIME_NS = 2**62
 
 @dataclass(frozen=True)
 class Frame:
-    """One Python frame of a sampled stack."""
+    """One Python frame of a sampled stack; the innermost of the script itself with the line's text."""
 
     file: str
     line: int
     function: str
+    text: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,7 @@ class WorkerRecording:
         batches: int64, shape (n, 10), columns as in `agent.format`.
         samples, stacks: as in `RankRecording`.
         ready_ns: when each of its processes was ready for its first batch.
+        threads: intra-op threads of each of its processes.
         transforms: running totals per transform and process, later ones last.
     """
 
@@ -51,6 +53,7 @@ class WorkerRecording:
     samples: NDArray[np.int64]
     stacks: Mapping[int, tuple[Frame, ...]]
     ready_ns: tuple[int, ...]
+    threads: tuple[int, ...]
     transforms: tuple[dict[str, Any], ...]
 
 
@@ -144,11 +147,14 @@ def _read_worker(folder: Path) -> WorkerRecording | None:
         ready_ns=tuple(
             ready for fact in facts.get("worker", []) if (ready := whole(fact, "ready_ns")) is not None
         ),
+        threads=tuple(
+            threads for fact in facts.get("worker", []) if (threads := whole(fact, "threads")) is not None
+        ),
         transforms=tuple(facts.get("transform", [])),
     )
 
 
-def _frames(frames: object) -> tuple[Frame, ...]:
+def frames_of(frames: object) -> tuple[Frame, ...]:
     """The frames of a stack fact; those of another shape are left out."""
     entries = cast("list[object]", frames) if isinstance(frames, list) else []
     found = (_frame(entry) for entry in entries[:MAX_FRAMES])
@@ -157,8 +163,9 @@ def _frames(frames: object) -> tuple[Frame, ...]:
 
 def _frame(entry: object) -> Frame | None:
     match entry:
-        case [str(file), int(line), str(function)] if 0 <= line <= MAX_WHOLE:
-            return Frame(printable(file), line, printable(function))
+        case [str(file), int(line), str(function), *rest] if 0 <= line <= MAX_WHOLE:
+            words = printable(rest[0]) if rest and isinstance(rest[0], str) else None
+            return Frame(printable(file), line, printable(function), words)
         case _:
             return None
 
@@ -204,7 +211,7 @@ def _read_facts(folder: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[int
         name, number = str(fact.get("fact")), whole(fact, "number")
         if name == "stack":
             if number is not None:
-                stacks[number] = _frames(fact.get("frames"))
+                stacks[number] = frames_of(fact.get("frames"))
         else:
             facts[name].append(fact)
     return dict(facts), stacks

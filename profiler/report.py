@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import InputError
-from .vocabulary import Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
+from .vocabulary import Activity, Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
 
 SCHEMA_VERSION = 1
 
@@ -114,6 +114,9 @@ class HostLine(Part):
     share: float
     samples: int
     user_code: bool = True
+    activity: Activity | None = Field(
+        default=None, description="what the line did beside training, if it is known"
+    )
 
 
 class DeviceShares(Part):
@@ -156,14 +159,18 @@ class LaunchQueueInfo(Part):
 
 
 class MatrixUse(Part):
-    """Matmul, convolution and attention time on tensor or matrix cores, and by precision, as far as names tell."""
+    """Matmul, convolution and attention time on tensor or matrix cores, and by precision, as far as names
+    tell.
+    """
 
     matrix_unit_share: float | None = None
     precision_shares: dict[str, float] = {}
 
 
 class MemoryCurveInfo(Part):
-    """Device memory over time; peaks are exact, points are thinned. ``relative`` curves start at an unknown level."""
+    """Device memory over time; peaks are exact, points are thinned. ``relative`` curves start at an unknown
+    level.
+    """
 
     peak_allocated_bytes: int
     peak_reserved_bytes: int | None = None
@@ -174,7 +181,7 @@ class MemoryCurveInfo(Part):
 
 
 class CollectiveSkew(Part):
-    """Collectives matched across ranks: wire time against waiting for the last rank; seconds over the window."""
+    """Collectives matched across ranks: wire time against waiting for the last rank."""
 
     matched: int
     unmatched: int
@@ -258,10 +265,12 @@ class LoaderReport(Part):
     )
     bytes_per_sample: float | None = None
     start_s: float | None = Field(
-        default=None, description="from asking for workers to the first being ready"
+        default=None,
+        description="what an epoch's turn costs the training thread: ending workers, starting them, the first batch",
     )
     starts: int = Field(default=0, description="how often workers were started within the timed steps")
     empty_share: float | None = Field(default=None, description="share of fetches that found no batch ready")
+    worker_threads: int | None = Field(default=None, description="most intra-op threads of any worker")
     workers: list[WorkerReport] = []
     transforms: list[TransformReport] = []
     lines: list[LoaderLine] = []
@@ -488,6 +497,18 @@ class Prescription(Part):
     next_bottleneck: str | None = None
 
 
+class WhatIf(Part):
+    """What a step would take with one thing changed, predicted by replaying the trace; seconds per step."""
+
+    change: str
+    measured_step_s: float
+    predicted_step_s: float
+    bound_step_s: float = Field(description="the step without all exposed time of what is changed")
+    unexplained_share: float = Field(
+        description="what the unchanged replay did not reproduce of the measured step"
+    )
+
+
 class Speedup(Part):
     """Measured speed-up: median of pair ratios with a bootstrap interval."""
 
@@ -506,6 +527,15 @@ class Trial(Part):
     pairs: int
     verdict: str
     loss_check: str
+    reason: str = ""
+    kept: dict[str, str] = Field(default={}, description="knobs that both sides had")
+    method: str | None = Field(
+        default=None, description="the catalog's method that the trial put to the test"
+    )
+    finding: Kind | None = None
+    per_sample: bool = False
+    stalled: int = Field(default=0, description="pairs left out because an arm had stalled")
+    started: str | None = None
 
 
 class Report(Part):
@@ -547,6 +577,7 @@ class Report(Part):
     telemetry: Telemetry | None = None
     telemetry_reason: str | None = None
     findings: list[Finding] = []
+    what_ifs: list[WhatIf] = []
     prescriptions: list[Prescription] = []
     ruled_out: list[RuledOut] = []
     cells: list[CellAdvice] = []

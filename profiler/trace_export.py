@@ -33,7 +33,8 @@ def parse_steps(text: str) -> tuple[int, int]:
 
 
 def export_steps(source: Path, target: Path, *, steps: str | None = None, rank: int | None = None) -> int:
-    """Write the chosen steps, or everything, of a trace file or run folder; returns the number of spans written.
+    """Write the chosen steps, or everything, of a trace file or run folder; returns the number of spans
+    written.
 
     Raises:
         InputError: the source cannot be read.

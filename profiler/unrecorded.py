@@ -83,9 +83,13 @@ def _what_was_seen(recording: RankRecording) -> str:
     counts = {name: len(recording.of_code(code)) for code, name in _SEEN.items()}
     if counts["optimizer step"] == 1:
         return "the script made a single optimizer step, and one step has no end that could be seen"
-    seen = [f"{count} {name}{'s' if count != 1 else ''}" for name, count in counts.items() if count]
+    seen = [f"{count} {name if count == 1 else _plural(name)}" for name, count in counts.items() if count]
     text = " and ".join(seen) if seen else "no training activity"
     return f"the recorder saw {text}, but no optimizer step of torch.optim, which is what ends a step"
+
+
+def _plural(name: str) -> str:
+    return name + ("es" if name.endswith(("s", "ch")) else "s")
 
 
 def _where_it_was(recording: RankRecording) -> str:

@@ -6,10 +6,14 @@ top) and a middle grey elsewhere. This module sets looks only, never data.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import plotly.graph_objects as go
 
 from .palette import CATEGORICAL, NEUTRAL, NEUTRAL_FAINT, SEQUENTIAL
 
+#: What every figure function returns; pages take the type from here and leave Plotly alone.
+Figure: TypeAlias = go.Figure
 TRANSPARENT = "rgba(0,0,0,0)"
 FONT = '"Source Sans", "Source Sans Pro", system-ui, -apple-system, "Segoe UI", sans-serif'
 

@@ -57,7 +57,10 @@ H2D = 8  #: argument: number of bytes
 ZERO_GRAD = 9
 GRADIENTS_READY = 10  #: a moment; argument 1: the backward averages gradients over ranks
 LOADER_END = 11  #: a fetch that found the loader exhausted, or failed
-GARBAGE = 20  #: argument: generation
+GARBAGE = (
+    20  #: argument: generation, plus `PLACE_UNIT` times the number of its ``garbage_place`` fact (0: none)
+)
+COMPILATION = 21  #: TorchDynamo compiles
 STEP = 30  #: argument: data fetches in the step
 PROCESS_CPU = 32  #: a moment at the end of a step; argument: CPU nanoseconds of the process so far
 STEP_TRACED = (
@@ -71,6 +74,7 @@ MINUTE_CODES = (
 MINUTE_WORDS = 6 + len(MINUTE_CODES)
 
 READY_UNIT = 1 << 16
+PLACE_UNIT = 4
 
 #: Set while a loader starts its workers: the folder they write to, with a mark for their number.
 LOADER_VARIABLE = "TRAINRX_LOADER"

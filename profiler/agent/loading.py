@@ -7,8 +7,10 @@ sampler covers that. Faults switch the measuring off, never the loading.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
+from multiprocessing.util import Finalize
 from time import perf_counter_ns as now
 from time import thread_time_ns
 from typing import TYPE_CHECKING, Any
@@ -121,11 +123,19 @@ class BatchProbe:
                 transforms.tell(self._folder)
                 self._tell_ns = int((moment_ns - self._started_ns) * TELL_GROWTH)
 
+    def _last_words(self) -> None:
+        try:
+            self._write(now())
+        except Exception:
+            self.is_on = False
+
     def start_worker(self, interval_s: float) -> None:
         """Say when this worker was ready for its first batch, and sample its main thread from now on."""
         if self._folder is None:
             return
-        self._folder.fact("worker", pid=os.getpid(), ready_ns=now())
+        torch = sys.modules["torch"]
+        self._folder.fact("worker", pid=os.getpid(), ready_ns=now(), threads=torch.get_num_threads())
+        Finalize(None, self._last_words, exitpriority=0)
         thread = threading.main_thread().ident
         sampler = StackSampler(self._folder)
 

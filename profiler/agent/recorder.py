@@ -18,7 +18,9 @@ from .background import Background
 from .calibrate import span_cost_s
 from .flops import FlopCount
 from .format import PROCESS_CPU, STEP, STEP_TRACED
+from .graph_size import GraphSize
 from .loading import Loading
+from .losses import Losses
 from .model_facts import ModelFacts
 from .rank_folder import RankFolder
 from .sign_in import sign_in
@@ -71,6 +73,7 @@ class Recorder:
         self.wrappers: list[CodeType] = []
         self.parallel: list[weakref.ref[Any]] = []
         self.model_facts = ModelFacts(self)
+        self.graph_size = GraphSize(self)
         self.steps = 0
         self.traced = False
         self.stop_at = None if options.steps is None else timed + options.deep_steps
@@ -82,6 +85,7 @@ class Recorder:
         self.fetches = 0
         self._updated: set[int] = set()
         self._last_update_ns = 0
+        self._losses = Losses()
         self.failed = False
 
     # -- admission -------------------------------------------------------------------------------------------
@@ -255,6 +259,13 @@ class Recorder:
             self.fail(error)
         raise StopTraining(0)
 
+    def note_loss(self, tensors: Any) -> None:
+        """Keep a copy of what a backward starts from; a fault switches the agent off."""
+        try:
+            self._losses.add(self.steps, tensors)
+        except Exception as error:
+            self.fail(error)
+
     def finish(self, reason: str) -> None:
         """Write down that recording ended in good order."""
         self.flops.abandon()
@@ -263,6 +274,8 @@ class Recorder:
         except Exception as error:
             self.note(f"the deep window could not be written: {error!r}")
         if self.folder is not None:
+            if self.options.losses:
+                self.folder.fact("losses", values=self._losses.values())
             if self._background is not None:
                 self._background.tell_cost()
             self.folder.fact("end", reason=reason, steps=self.steps)

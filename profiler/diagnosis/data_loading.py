@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..observation import Observation
-from ..report import Fact, Finding, LoaderReport, Where
+from ..report import Fact, Finding, LoaderReport, TransformReport, Where
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, short_path, stage_finding
 from .thresholds import (
@@ -35,20 +35,22 @@ def find(observation: Observation) -> Finding | None:
 def _cause(observation: Observation, loader: LoaderReport | None, workers: int | None) -> str | None:
     if workers is None:
         return None
-    if workers == 0:
-        return "main-process-loading"
     if loader is None:
-        return "too-few-workers"
+        return "main-process-loading" if workers == 0 else None
     if _restart_s(observation, loader) >= DOMINANT_PART * observation.seconds(Stage.DATA_WAIT):
         return "worker-restart"
     if loader.collate_wall_s >= DOMINANT_PART * loader.batch_wall_s:
         return "collate"
-    if loader.core_wait_share is not None and loader.core_wait_share >= STARVED_SHARE:
-        return "oversubscribed"
-    if loader.cpu_share <= WAITING_CPU_SHARE:
-        return "storage-latency"
+    if workers == 0:
+        return "main-process-loading"
     cores = observation.setup.get("cpu.cores")
-    return "cpu-transform" if cores is not None and workers >= cores else "too-few-workers"
+    full = cores is not None and workers >= cores
+    starved = loader.core_wait_share or 0.0
+    if full and starved >= STARVED_SHARE:
+        return "oversubscribed"
+    if loader.cpu_share / max(1 - starved, loader.cpu_share) <= WAITING_CPU_SHARE:
+        return "storage-latency"
+    return "cpu-transform" if full else "too-few-workers"
 
 
 def _restart_s(observation: Observation, loader: LoaderReport) -> float:
@@ -91,9 +93,17 @@ def _where(observation: Observation, loader: LoaderReport | None) -> tuple[Where
     if loader is not None and loader.lines:
         places = [Where(file=line.file, line=line.line, function=line.function) for line in loader.lines[:3]]
     slowest = max(loader.transforms, key=lambda transform: transform.wall_s, default=None) if loader else None
-    if loader is not None and slowest is not None and slowest.wall_s >= DOMINANT_PART * loader.sample_wall_s:
-        places.insert(0, Where(file=slowest.file, line=slowest.line, transform=slowest.name))
-    return tuple(places)
+    if loader is None or slowest is None or slowest.wall_s < DOMINANT_PART * loader.sample_wall_s:
+        return tuple(places)
+    return (_place_of(slowest, places), *places)
+
+
+def _place_of(transform: TransformReport, places: list[Where]) -> Where:
+    """The line that a transform was seen in, if it was; else where it is defined."""
+    seen = next((p for p in places if (p.function or "").split(".")[0] == transform.name), None)
+    if seen is not None:
+        return seen.model_copy(update={"transform": transform.name})
+    return Where(file=transform.file, line=transform.line, transform=transform.name)
 
 
 def _at(where: tuple[Where, ...]) -> str:

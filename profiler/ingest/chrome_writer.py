@@ -125,9 +125,9 @@ def _host_events(trace: Trace) -> Iterator[dict[str, Any]]:
         if row in trace.shapes:
             args |= dict(zip(("Input Dims", "Input type"), json.loads(trace.shapes[row]), strict=True))
         place = trace.threads[thread]
-        yield _span(
-            trace.names[name], _HOST_CATEGORIES[HostKind(kind)], start, end, place.pid, place.tid, args
-        )
+        category = _HOST_CATEGORIES[HostKind(kind)]
+        home = (place.pid, place.tid)
+        yield _span(trace.names[name], category, times_ns=(start, end), place=home, args=args)
 
 
 def _device_events(trace: Trace) -> Iterator[dict[str, Any]]:
@@ -158,7 +158,8 @@ def _device_events(trace: Trace) -> Iterator[dict[str, Any]]:
         )
         if row in collectives:
             args |= _collective_args(collectives[row])
-        yield _span(trace.names[name], _DEVICE_CATEGORIES[DeviceKind(kind)], start, end, device, stream, args)
+        category = _DEVICE_CATEGORIES[DeviceKind(kind)]
+        yield _span(trace.names[name], category, times_ns=(start, end), place=(device, stream), args=args)
 
 
 def _collective_args(one: Collective) -> dict[str, Any]:
@@ -211,14 +212,20 @@ def _memory_events(trace: Trace) -> Iterator[dict[str, Any]]:
 
 
 def _span(
-    name: str, category: str, start_ns: int, end_ns: int, pid: int | str, tid: int | str, args: dict[str, Any]
+    name: str,
+    category: str,
+    *,
+    times_ns: tuple[int, int],
+    place: tuple[int | str, int | str],
+    args: dict[str, Any],
 ) -> dict[str, Any]:
+    start_ns, end_ns = times_ns
     return {
         "ph": "X",
         "cat": category,
         "name": name,
-        "pid": pid,
-        "tid": tid,
+        "pid": place[0],
+        "tid": place[1],
         "ts": start_ns / 1000,
         "dur": (end_ns - start_ns) / 1000,
         "args": args,

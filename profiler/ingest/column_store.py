@@ -1,7 +1,7 @@
 """Keeps the columns of a trace as Arrow files, so that its JSON is parsed once.
 
-A folder holds ``host.arrow``, ``device.arrow``, ``flows.arrow``, ``memory.arrow`` and ``trace.json`` (names, threads,
-where it comes from). What is written reads back equal.
+A folder holds ``host.arrow``, ``device.arrow``, ``flows.arrow``, ``memory.arrow`` and ``trace.json`` (names,
+threads, where it comes from). What is written reads back equal.
 """
 
 from __future__ import annotations
@@ -83,7 +83,9 @@ def _read_table(kind: type[TableT], path: Path) -> TableT:
 
 
 def _array(column: np.ndarray[Any, Any]) -> Any:
-    """An Arrow array over a column's own memory: `pyarrow.array` would import pandas first. Masks become 0 and 1."""
+    """An Arrow array over a column's own memory: `pyarrow.array` would import pandas first. Masks become 0
+    and 1.
+    """
     plain = np.ascontiguousarray(column.view(np.uint8) if column.dtype == np.bool_ else column)
     return pa.Array.from_buffers(_TYPES[plain.dtype.name], len(plain), [None, pa.py_buffer(plain)])
 

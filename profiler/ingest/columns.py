@@ -20,6 +20,10 @@ import numpy.typing as npt
 ABSENT = -1
 """What an id or size column holds where the file gives none (numpy integers have no None)."""
 
+KINETO = "kineto"
+NSIGHT = "nsight"
+"""Formats of timelines, as `TraceInfo.format` names them."""
+
 I64 = npt.NDArray[np.int64]
 I32 = npt.NDArray[np.int32]
 U8 = npt.NDArray[np.uint8]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from ..errors import InputError
 from . import building
 from .building import Interner, as_id
-from .columns import ABSENT, Collective, DeviceModel, FlowKind, HostKind, Thread, Trace, TraceInfo
+from .columns import ABSENT, KINETO, Collective, DeviceModel, FlowKind, HostKind, Thread, Trace, TraceInfo
 from .event_stream import EventStream, PieceDecoder
 from .kineto_events import (
     CONVOLUTION_OPS,
@@ -36,12 +37,12 @@ from .kineto_events import (
 )
 from .source import Progress, Source, no_progress
 
-FORMAT = "kineto"
 LARGEST_TIME_US = 4e15
 """Beyond 126 years a stamp is no time; the bound also keeps nanoseconds within 64 bits."""
 
 _SHAPED = frozenset(SHAPED_OPS + CONVOLUTION_OPS)
 _NO_ARGS = EventArgs()
+_TS = attrgetter("ts")
 _INTEGER = re.compile(r"-?\d{1,18}$")
 
 
@@ -292,12 +293,12 @@ def _lasts(duration_us: float | None) -> bool:
 
 def _times(events: list[Event]) -> dict[str, npt.NDArray[Any]]:
     """Start in microseconds and duration in nanoseconds, until the trace's own start is known."""
-    duration_us = np.array([event.dur or 0.0 for event in events], dtype=np.float64)
+    duration_us = np.fromiter((event.dur or 0.0 for event in events), np.float64, len(events))
     return {"start_ns": _stamps(events), "end_ns": np.rint(duration_us * 1000)}
 
 
 def _stamps(events: list[Event]) -> npt.NDArray[np.float64]:
-    return np.array([event.ts for event in events], dtype=np.float64)
+    return np.fromiter(map(_TS, events), np.float64, len(events))
 
 
 def _origin_us(*tables: dict[str, npt.NDArray[Any]]) -> float:
@@ -402,7 +403,10 @@ def _collective(row: int, args: EventArgs) -> Collective:
 
 def _nothing_usable(path: Path, notes: list[str]) -> str:
     why = f" ({'; '.join(notes)})" if notes else ""
-    return f"{path} holds no event that can be used{why}: record it again with torch.profiler and export_chrome_trace"
+    return (
+        f"{path} holds no event that can be used{why}: "
+        "record it again with torch.profiler and export_chrome_trace"
+    )
 
 
 def _base_ns(head: Mapping[str, Any]) -> int:
@@ -416,7 +420,7 @@ def trace_info(path: Path, head: Mapping[str, Any], *, origin_ns: int, notes: li
     distributed: dict[str, Any] = told if isinstance(told, dict) else {}
     return TraceInfo(
         source=str(path),
-        format=FORMAT,
+        format=KINETO,
         origin_ns=origin_ns,
         rank=_count(distributed.get("rank")),
         world_size=_count(distributed.get("world_size")),

@@ -1,7 +1,7 @@
 """Reads CUDA memory snapshots (``torch.cuda.memory._dump_snapshot``) without trusting them.
 
-A snapshot is a pickle of dicts, lists, strings and numbers. The unpickler here finds no class and no function at
-all, so a file that asks for one is refused before anything of it runs.
+A snapshot is a pickle of dicts, lists, strings and numbers. The unpickler here finds no class and no function
+at all, so a file that asks for one is refused before anything of it runs.
 """
 
 from __future__ import annotations

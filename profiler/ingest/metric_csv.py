@@ -1,4 +1,6 @@
-"""Reads metric series from CSV: NVML samples per device, energy per window, or any table with numbers in columns."""
+"""Reads metric series from CSV: NVML samples per device, energy per window, or any table with numbers in
+columns.
+"""
 
 from __future__ import annotations
 
@@ -94,12 +96,7 @@ def _stamp(text: str) -> float | None:
     number = _number(text)
     if number is not None and "-" not in text and ":" not in text:
         return number
-    for form in ("%Y/%m/%d %H:%M:%S.%f", "%Y/%m/%d %H:%M:%S"):
-        try:
-            return datetime.strptime(text.strip(), form).timestamp()
-        except ValueError:
-            continue
     try:
-        return datetime.fromisoformat(text.strip()).timestamp()
+        return datetime.fromisoformat(text.strip().replace("/", "-")).timestamp()
     except ValueError:
         return None

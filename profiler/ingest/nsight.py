@@ -9,7 +9,7 @@ import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,9 @@ import numpy.typing as npt
 from ..errors import InputError
 from . import building
 from .building import Interner, as_id
-from .columns import ABSENT, DeviceKind, DeviceModel, HostKind, Thread, Trace, TraceInfo
+from .columns import ABSENT, NSIGHT, DeviceKind, DeviceModel, HostKind, Thread, Trace, TraceInfo
 from .source import GZIP_MAGIC, Progress, Source, no_progress, open_file
 
-FORMAT = "nsight"
 MAX_ROWS = 50_000_000
 _VERSION_SUFFIX = re.compile(r"_v\d+$")
 _COPY_NAMES = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
@@ -95,7 +94,9 @@ class _Export:
         self._strings = dict(self._rows("StringIds", ("id", "value")))
 
     def _rows(self, table: str, columns: tuple[str, ...], *, where: str = "") -> Iterator[tuple[Any, ...]]:
-        """The named columns of a table; a column that the table lacks is None; nothing if there is no such table."""
+        """The named columns of a table; a column that the table lacks is None; nothing if there is no such
+        table.
+        """
         if table not in self._tables:
             return
         present = {str(row[1]) for row in self._connection.execute(f'PRAGMA table_info("{table}")')}
@@ -110,7 +111,8 @@ class _Export:
         starts = [int(table["start_ns"].min()) for table in (host, device) if len(table["start_ns"])]
         if not starts:
             raise InputError(
-                f"{self._path} holds neither device work nor CUDA calls: record with nsys profile --trace=cuda,nvtx"
+                f"{self._path} holds neither device work nor CUDA calls: "
+                "record with nsys profile --trace=cuda,nvtx"
             )
         for table in (host, device):
             table["start_ns"] = table["start_ns"] - min(starts)
@@ -174,7 +176,11 @@ class _Export:
         ):
             if _is_span(start, end):
                 yield _device_row(
-                    start, end, self._name(name), DeviceKind.KERNEL, device, stream, correlation, graph=graph
+                    (start, end),
+                    self._name(name),
+                    DeviceKind.KERNEL,
+                    (device, stream, correlation),
+                    graph=graph,
                 )
         columns = ("start", "end", "deviceId", "streamId", "correlationId", "graphId")
         for start, end, device, stream, correlation, graph in self._rows(
@@ -183,7 +189,7 @@ class _Export:
             if _is_span(start, end):
                 name = self._names.id("CUDA graph")
                 yield _device_row(
-                    start, end, name, DeviceKind.KERNEL, device, stream, correlation, graph=graph
+                    (start, end), name, DeviceKind.KERNEL, (device, stream, correlation), graph=graph
                 )
 
     def _copies(self) -> Iterator[tuple[Any, ...]]:
@@ -204,21 +210,21 @@ class _Export:
             if _is_span(start, end):
                 ends = f"({_MEMORY_NAMES.get(origin, 'unknown')} -> {_MEMORY_NAMES.get(target, 'unknown')})"
                 name = self._names.id(f"Memcpy {_COPY_NAMES.get(kind, 'other')} {ends}")
-                yield _device_row(start, end, name, DeviceKind.MEMCPY, *place, size=size)
+                yield _device_row((start, end), name, DeviceKind.MEMCPY, place, size=size)
 
     def _memsets(self) -> Iterator[tuple[Any, ...]]:
         columns = ("start", "end", "deviceId", "streamId", "correlationId", "bytes")
         for start, end, *place, size in self._rows("CUPTI_ACTIVITY_KIND_MEMSET", columns):
             if _is_span(start, end):
                 yield _device_row(
-                    start, end, self._names.id("Memset (Device)"), DeviceKind.MEMSET, *place, size=size
+                    (start, end), self._names.id("Memset (Device)"), DeviceKind.MEMSET, place, size=size
                 )
 
     def _syncs(self) -> Iterator[tuple[Any, ...]]:
         columns = ("start", "end", "deviceId", "streamId", "correlationId")
         for start, end, *place in self._rows("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", columns):
             if _is_span(start, end):
-                yield _device_row(start, end, self._names.id("Synchronization"), DeviceKind.SYNC, *place)
+                yield _device_row((start, end), self._names.id("Synchronization"), DeviceKind.SYNC, place)
 
     def _info(self, origin_ns: int) -> TraceInfo:
         models = [
@@ -230,7 +236,7 @@ class _Export:
             for number, name, memory in self._rows("TARGET_INFO_GPU", ("id", "name", "totalMemory"))
         ]
         return TraceInfo(
-            source=str(self._path), format=FORMAT, origin_ns=origin_ns, vendor="NVIDIA", devices=tuple(models)
+            source=str(self._path), format=NSIGHT, origin_ns=origin_ns, vendor="NVIDIA", devices=tuple(models)
         )
 
 
@@ -239,22 +245,21 @@ def _is_span(start: Any, end: Any) -> bool:
 
 
 def _device_row(
-    start: int,
-    end: int,
+    times: tuple[int, int],
     name: int,
     kind: DeviceKind,
-    device: Any,
-    stream: Any,
-    correlation: Any,
+    place: Sequence[Any],
     *,
     size: Any = None,
     graph: Any = None,
 ) -> tuple[Any, ...]:
+    """A row for `_DEVICE_COLUMNS`; ``place`` is device, stream and correlation as the table has them."""
+    device, stream, correlation = place
     ids = [
         as_id(value if isinstance(value, int) else None) for value in (stream, correlation, None, size, graph)
     ]
     small = device if isinstance(device, int) and 0 <= device < 1 << 31 else ABSENT
-    return (start, end, name, kind, small, *ids, ABSENT, ABSENT)
+    return (*times, name, kind, small, *ids, ABSENT, ABSENT)
 
 
 def _stacked(rows: list[tuple[Any, ...]], columns: tuple[str, ...]) -> dict[str, npt.NDArray[np.int64]]:

@@ -69,7 +69,8 @@ def rank_by_pattern(path: Path, pattern: re.Pattern[str]) -> int:
 def name_ranks(
     files: Sequence[tuple[Path, int | None]], pattern: re.Pattern[str] | None = None
 ) -> list[NamedRank]:
-    """A rank for each file, all different. ``files`` holds each path with the rank that the file itself tells.
+    """A rank for each file, all different. ``files`` holds each path with the rank that the file itself
+    tells.
 
     Raises:
         UsageError: the pattern finds no rank in a path.

@@ -18,8 +18,8 @@ from .columns import I64, Trace
 class MemoryRecording:
     """Allocations over time on one device, from a CUDA memory snapshot or a raw memory timeline.
 
-    ``time_s`` counts from the first event; where the file has no clock it counts events and ``has_clock`` is false.
-    Shapes (events,). Sizes that the format does not give are None.
+    ``time_s`` counts from the first event; where the file has no clock it counts events and ``has_clock`` is
+    false. Shapes (events,). Sizes that the format does not give are None.
     """
 
     source: str

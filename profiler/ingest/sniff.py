@@ -1,4 +1,6 @@
-"""Decides by content, never by name, which reader a file needs; a file of another kind is refused by what it is."""
+"""Decides by content, never by name, which reader a file needs; a file of another kind is refused by what it
+is.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +10,13 @@ from pathlib import Path
 
 from ..errors import InputError
 from .columns import Trace
-from .execution_trace import read_execution_trace
 from .kineto import read_kineto
-from .memory_snapshot import read_memory_snapshot
-from .memory_timeline import read_memory_timeline
-from .metric_csv import looks_like_metrics, read_metric_csv
-from .nsight import read_nsight
 from .recordings import Recording
 from .source import Progress, Source, no_progress
 
 HEAD_BYTES = 1 << 16
 Reader = Callable[..., Recording]
+"""Readers are imported when needed: most need a library that the others do not."""
 
 _FOREIGN: tuple[tuple[bytes, str], ...] = (
     (b"PK\x03\x04", "a zip archive (perhaps a model checkpoint): unpack it and import the trace inside"),
@@ -75,8 +73,12 @@ def _head(path: Path) -> bytes:
 
 def _reader(path: Path, head: bytes) -> Reader:
     if head.startswith(b"SQLite format 3\x00"):
+        from .nsight import read_nsight
+
         return read_nsight
     if head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05":
+        from .memory_snapshot import read_memory_snapshot
+
         return read_memory_snapshot
     for magic, kind in _FOREIGN:
         if head.startswith(magic):
@@ -89,21 +91,32 @@ def _reader(path: Path, head: bytes) -> Reader:
 
 def _json_reader(path: Path, text: bytes) -> Reader:
     if text.startswith(b"["):
-        return read_memory_timeline if _MEMORY_ROW.match(text) else read_kineto
+        return _list_reader(text)
     if b'"traceEvents"' in text:
         return read_kineto
     if b'"rocprofiler-sdk-tool"' in text:
         raise InputError(
-            f"{path} is rocprofiler-sdk JSON; no timeline that trainrx reads: record with torch.profiler, or convert it to a Chrome trace"
+            f"{path} is rocprofiler-sdk JSON; no timeline that trainrx reads: "
+            "record with torch.profiler, or convert it to a Chrome trace"
         )
-    if (b'"schema"' in text and b'"nodes"' in text) or re.search(
-        rb'"schema"\s*:\s*"[\d.]+(-chakra[\d.]*)?"', text
-    ):
+    if re.search(rb'"schema"\s*:\s*"[\d.]+(-chakra[\d.]*)?"', text):
+        from .execution_trace import read_execution_trace
+
         return read_execution_trace
     return read_kineto
 
 
+def _list_reader(text: bytes) -> Reader:
+    if _MEMORY_ROW.match(text) is None:
+        return read_kineto
+    from .memory_timeline import read_memory_timeline
+
+    return read_memory_timeline
+
+
 def _other_reader(path: Path, head: bytes) -> Reader:
+    from .metric_csv import looks_like_metrics, read_metric_csv
+
     if looks_like_metrics(head.decode("utf-8", "replace")):
         return read_metric_csv
     if b"ustar" in head[257:263]:

@@ -55,7 +55,7 @@ class Source:
         self.read_bytes += len(block)
         if self.read_bytes > MAX_UNCOMPRESSED_BYTES:
             raise InputError(
-                f"{self.path} unpacks to more than {MAX_UNCOMPRESSED_BYTES >> 30} GiB: record fewer steps, or cut it with trainrx export"
+                f"{self.path} unpacks to more than {MAX_UNCOMPRESSED_BYTES >> 30} GiB: record fewer steps"
             )
         self._progress(self._file.tell(), self._total)
         return block
@@ -85,7 +85,8 @@ class Source:
             total += len(block)
             if total > limit_bytes:
                 raise InputError(
-                    f"{self.path} unpacks to more than {limit_bytes >> 20} MiB, too large for its format: record a shorter window"
+                    f"{self.path} unpacks to more than {limit_bytes >> 20} MiB, too large for its format: "
+                    "record a shorter window"
                 )
         return b"".join(blocks)
 
@@ -129,7 +130,9 @@ def _damage() -> tuple[type[Exception], ...]:
 
 
 class Gunzip:
-    """Unpacks gzip members one after another, as they are read; unlike `gzip.open` it gives all before any damage."""
+    """Unpacks gzip members one after another, as they are read; unlike `gzip.open` it gives all before any
+    damage.
+    """
 
     def __init__(self, file: io.BufferedReader) -> None:
         self._file = file

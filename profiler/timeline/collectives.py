@@ -1,8 +1,8 @@
 """Collectives matched across ranks: time on the wire against time spent waiting for the last rank to arrive.
 
-A collective kernel runs on every rank of its group from the moment that rank arrives until all have arrived and the
-data has moved. So the rank that waits least in its collectives is the one that the others wait for. Clocks of ranks
-are aligned by the ends of matched collectives, which fall together on every rank.
+A collective kernel runs on every rank of its group from the moment that rank arrives until all have arrived
+and the data has moved. So the rank that waits least in its collectives is the one that the others wait for.
+Clocks of ranks are aligned by the ends of matched collectives, which fall together on every rank.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class MatchedCollectives:
 
 
 def collective_times(trace: Trace, kinds: npt.NDArray[np.int64]) -> CollectiveTimes:
-    """The collective kernels of a trace that were launched within it; all of them where no launch is linked."""
+    """The collective kernels that were launched within a trace; all of them where no launch is linked."""
     rows = np.flatnonzero(kinds == KINDS.index(KernelKind.COMMUNICATION))
     launched = launch_of_device_rows(trace)[rows] >= 0
     rows = rows[launched] if launched.any() else rows
@@ -87,8 +87,8 @@ def _key(name: str, group: str | None) -> str:
 def match(by_rank: Mapping[int, CollectiveTimes]) -> MatchedCollectives | None:
     """Match the collectives of several ranks; None with fewer than two ranks or nothing in common.
 
-    The n-th of a kind on one rank belongs to the n-th on every other; where a trace began in the midst of a step
-    and has more than the others, its last ones count.
+    The n-th of a kind on one rank belongs to the n-th on every other; where a trace began in the midst of a
+    step and has more than the others, its last ones count.
     """
     ranks = sorted(by_rank)
     if len(ranks) < 2:
@@ -114,7 +114,7 @@ def match(by_rank: Mapping[int, CollectiveTimes]) -> MatchedCollectives | None:
 def _aligned(
     columns: Sequence[CollectiveTimes],
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], int]:
-    """Starts and ends, shapes (ranks, matched), relative to the first start, and how many found no partner."""
+    """Starts and ends, shapes (ranks, matched), from the first start, and how many found no partner."""
     origin = min((int(column.start_ns.min()) for column in columns if len(column.start_ns)), default=0)
     common = set(columns[0].operation).intersection(*(column.operation for column in columns[1:]))
     places = [_places(column, common) for column in columns]

@@ -131,7 +131,15 @@ def _launch_latency(trace: Trace, idle: Intervals) -> Intervals:
 
 
 def launch_of_device_rows(trace: Trace) -> I64:
-    """For each device row the start of the host call that launched it, -1 where the trace does not link it."""
+    """For each device row the start of the host call that launched it, -1 where none is linked."""
+    rows = launching_rows(trace)
+    if not len(trace.host):
+        return rows
+    return np.where(rows >= 0, trace.host.start_ns[np.maximum(rows, 0)], -1)
+
+
+def launching_rows(trace: Trace) -> I64:
+    """For each device row the host row of the call that launched it, -1 where none is linked."""
     rows = trace.host_rows(HostKind.RUNTIME, HostKind.DRIVER)
     rows = rows[trace.host.correlation[rows] >= 0]
     order = np.argsort(trace.host.correlation[rows], kind="stable")
@@ -140,4 +148,4 @@ def launch_of_device_rows(trace: Trace) -> I64:
         return np.full(len(trace.device), -1, dtype=np.int64)
     index = np.minimum(np.searchsorted(keys, trace.device.correlation), len(keys) - 1)
     linked = (keys[index] == trace.device.correlation) & (trace.device.correlation >= 0)
-    return np.where(linked, trace.host.start_ns[rows][order][index], -1)
+    return np.where(linked, rows[order][index], -1)

@@ -157,7 +157,7 @@ def device_kinds(trace: Trace) -> npt.NDArray[np.int64]:
 
     Copies and memsets are `KernelKind.COPY`; rows that occupy no engine get -1.
     """
-    used = np.unique(trace.device.name[trace.device.kind == DeviceKind.KERNEL])
+    used = np.flatnonzero(np.bincount(trace.device.name[trace.device.kind == DeviceKind.KERNEL]))
     by_name = np.full(len(trace.names), KINDS.index(KernelKind.OTHER), dtype=np.int64)
     by_name[used] = [KINDS.index(kind_of(trace.names[name])) for name in used]
     kinds = by_name[trace.device.name] if len(trace.device) else np.zeros(0, dtype=np.int64)

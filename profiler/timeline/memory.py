@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,11 @@ POINTS = 400
 
 @dataclass(frozen=True)
 class MemoryCurve:
-    """Allocated bytes over time on one device. Shapes (points,); peaks are over all events, not only the points kept.
+    """Allocated bytes over time on one device. Shapes (points,); peaks are over all events, not only the
+    points kept.
 
-    ``allocated_bytes`` counts from the first event where the file gives no totals, so its level is then relative.
+    ``allocated_bytes`` counts from the first event where the file gives no totals, so its level is then
+    relative.
     """
 
     time_s: npt.NDArray[np.float64]
@@ -59,6 +62,4 @@ def highest_of_each_stretch(level: I64, stretches: int) -> npt.NDArray[np.intp]:
     if len(level) <= stretches:
         return np.arange(len(level))
     edges = np.linspace(0, len(level), stretches + 1).astype(np.intp)
-    return np.array(
-        [low + int(level[low:high].argmax()) for low, high in zip(edges[:-1], edges[1:], strict=True)]
-    )
+    return np.array([low + int(level[low:high].argmax()) for low, high in pairwise(edges.tolist())])

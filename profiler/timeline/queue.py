@@ -1,4 +1,6 @@
-"""The launch queue: how far the host runs ahead of the device. An empty queue means that the device waits for it."""
+"""The launch queue: how far the host runs ahead of the device. An empty queue means that the device waits for
+it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from .intervals import Intervals
 
 @dataclass(frozen=True)
 class LaunchQueue:
-    """Delays from launch call to kernel start in microseconds, and the mean number of launched, unfinished rows."""
+    """Delays from launch call to kernel start in microseconds, and the mean number of launched, unfinished
+    rows.
+    """
 
     linked: int
     delay_median_us: float

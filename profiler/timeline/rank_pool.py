@@ -1,11 +1,12 @@
-"""Summarises many trace files through an executor, a bounded number at a time, so that memory stays bounded too."""
+"""Summarises many trace files through an executor, a bounded number at a time, so that memory stays bounded
+too.
+"""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,8 +56,11 @@ def needs_pool(tasks: Sequence[FileTask]) -> bool:
     return len(tasks) > FEW_FILES or sizes > SMALL_BYTES
 
 
-def process_pool(workers: int | None = None) -> ProcessPoolExecutor:
+def process_pool(workers: int | None = None) -> Executor:
     """A pool of fresh processes, as many as there are processors unless told."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     context = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(workers or os.cpu_count() or 1, mp_context=context)
 
@@ -68,7 +72,9 @@ def run_all(
     in_flight: int,
     done: Callable[[int], None] = lambda count: None,
 ) -> Iterator[tuple[FileTask, Outcome]]:
-    """Outcomes as they come, with at most ``in_flight`` tasks handed over at a time; ``done`` gets their number."""
+    """Outcomes as they come, with at most ``in_flight`` tasks handed over at a time; ``done`` gets their
+    number.
+    """
     pending: dict[Future[Outcome], FileTask] = {}
     waiting = iter(tasks)
     finished = 0

@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..diagnosis.device.observation import DeviceObservation
-from ..ingest.columns import ABSENT, DeviceKind, HostKind, Trace, TraceInfo
-from ..ingest.nsight import FORMAT as NSIGHT
+from ..ingest.columns import ABSENT, NSIGHT, DeviceKind, HostKind, Trace, TraceInfo
 from ..ingest.source import Progress, no_progress
 from ..vocabulary import Stage
 from .collectives import CollectiveTimes, collective_times
 from .device import DeviceTimes, DeviceView, device_view, has_device_activity, times_within
 from .idle import LOADER_PREFIX, launch_of_device_rows, sync_calls
 from .intervals import I64, Intervals, contains, one, union
+from .kernel_origin import refined
 from .kernels import KINDS, KernelKind, KernelTable, device_kinds, kernel_table
 from .memory import MemoryCurve, memory_curve
 from .queue import LaunchQueue, launch_queue
@@ -29,8 +29,9 @@ from .trace_steps import TraceSteps, find_steps
 
 @dataclass(frozen=True)
 class RankSummary:
-    """One rank. ``device_*``, ``kernels`` are None where no device work was recorded; ``stage_*`` is empty where no
-    stages can be told. ``device_window`` and ``stage_window`` have one window; the others one per step.
+    """One rank. ``device_*``, ``kernels`` are None where no device work was recorded; ``stage_*`` is empty
+    where no stages can be told. ``device_window`` and ``stage_window`` have one window; the others one per
+    step.
     """
 
     info: TraceInfo
@@ -73,7 +74,7 @@ def summarise(trace: Trace) -> RankSummary:
         device_window=None if view is None else times_within(view, steps.window.start, steps.window.end),
         stage_steps=stage_times(stages, steps.start_ns, steps.end_ns),
         stage_window=stage_times(stages, steps.window.start, steps.window.end),
-        kernels=None if view is None else kernel_table(trace, kinds, steps.window),
+        kernels=None if view is None else kernel_table(trace, refined(trace, kinds), steps.window),
         queue=launch_queue(trace, steps.window),
         memory=memory_curve(trace.memory),
         collectives=collective_times(trace, kinds),
@@ -87,7 +88,7 @@ def summarise(trace: Trace) -> RankSummary:
 
 
 def _steps(trace: Trace) -> TraceSteps:
-    """Steps; without them an Nsight recording counts from its first device row, for it sees the start-up too."""
+    """Steps; without them an Nsight recording counts from its first device row: it sees the start-up too."""
     steps = find_steps(trace)
     rows = trace.device_rows(DeviceKind.KERNEL, DeviceKind.MEMCPY, DeviceKind.MEMSET)
     if steps.marked or trace.info.format != NSIGHT or not len(rows):
@@ -211,7 +212,9 @@ def _count_within(trace: Trace, rows: npt.NDArray[np.intp], window: Intervals) -
 
 
 def _optimizer_share(trace: Trace, stages: dict[Stage, Intervals], window: Intervals) -> float | None:
-    """Share of the window with kernels launched in the optimizer's ranges; None where launches are not linked."""
+    """Share of the window with kernels launched in the optimizer's ranges; None where launches are not
+    linked.
+    """
     optimizer = stages.get(Stage.OPTIMIZER)
     launched = launch_of_device_rows(trace)
     if optimizer is None or not len(optimizer) or not (launched >= 0).any():

@@ -1,8 +1,10 @@
-"""Exclusive host stages of a trace: what the training thread did, from annotations, operators and Python frames.
+"""Exclusive host stages of a trace: what the training thread did, from annotations, operators and Python
+frames.
 
-Each stage claims the instants that its marks cover and that no stage before it in `PRIORITY` has claimed; what
-nobody claims is ``host``. So the stages of a step sum to the step. A backward pass on a CUDA device runs on another
-thread while the training thread waits for it, so its claim is where the autograd engine was at work.
+Each stage claims the instants that its marks cover and that no stage before it in `PRIORITY` has claimed;
+what nobody claims is ``host``. So the stages of a step sum to the step. A backward pass on a CUDA device runs
+on another thread while the training thread waits for it, so its claim is where the autograd engine was at
+work.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ PRIORITY = (
     Stage.BACKWARD,
     Stage.FORWARD,
 )
-"""The stage that claims an instant first comes first; forward is claimed last, for its marks are the widest."""
+"""The stage that claims an instant first comes first; forward is claimed last, for its marks are the widest.
+"""
 
 _ANNOTATED = {
     Stage.CHECKPOINT: re.compile(
@@ -137,7 +140,7 @@ def _closed(a: Intervals, gap_ns: int) -> Intervals:
 
 
 def _forward_operators(trace: Trace, thread: int) -> Intervals:
-    """Operators on the training thread that no stage before claims, with the short gaps between them closed."""
+    """Operators on the training thread, with the short gaps between them closed."""
     matches = np.array([name.startswith(("aten::", "torch::")) for name in trace.names], dtype=np.bool_)
     rows = _on_thread(trace, trace.host_rows(HostKind.OP), thread)
     return _closed(_covering(trace, rows[trace.names_where(matches, trace.host.name[rows])]), _FORWARD_GAP_NS)

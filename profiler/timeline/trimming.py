@@ -28,7 +28,8 @@ def span_of_steps(steps: TraceSteps, first: int, last: int, *, source: str) -> t
     chosen = (steps.number >= first) & (steps.number <= last)
     if not chosen.any():
         raise UsageError(
-            f"{source} has steps {int(steps.number.min())} to {int(steps.number.max())}, none of {first} to {last}"
+            f"{source} has steps {int(steps.number.min())} to {int(steps.number.max())}, "
+            f"none of {first} to {last}"
         )
     return int(steps.start_ns[chosen].min()), int(steps.end_ns[chosen].max())
 

@@ -80,6 +80,7 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (RunStatus.RECORDING, None, None, RunStatus.LOST),
         (RunStatus.FAILED, 2**22 + 5, None, RunStatus.FAILED),
     ],
+    ids=["alive", "pid-reused", "gone", "pid-unknown", "ended-before"],
 )
 def test_a_run_whose_recorder_is_gone_is_lost(
     tmp_path: Path, status: RunStatus, pid: int | None, started: float | None, shown: RunStatus

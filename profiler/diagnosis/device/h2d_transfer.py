@@ -23,7 +23,8 @@ def find_in_trace(seen: DeviceObservation) -> list[Finding]:
         seen,
         cause="pageable-memory" if pageable else "not-overlapped",
         evidence=evidence,
-        summary=f"Host-to-device copies: for {percent(seen.h2d_exposed_share)} of the time the device only copies its input.",
+        summary=f"Host-to-device copies: for {percent(seen.h2d_exposed_share)} of the time "
+        "the device only copies its input.",
     )
 
 

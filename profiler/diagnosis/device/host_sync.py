@@ -1,4 +1,6 @@
-"""Host synchronisation: the host blocks until the device has drained, and the device idles until it is fed again."""
+"""Host synchronisation: the host blocks until the device has drained, and the device idles until it is fed
+again.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,7 @@ def find_in_trace(seen: DeviceObservation) -> list[Finding]:
             share_fact("device idle in and behind blocking calls", share),
             Fact(name="blocking calls in the window", value=seen.sync_calls),
         ],
-        summary=f"Host sync: for {percent(share)} of the time the device idles because the host waited for it "
+        summary=f"Host sync: for {percent(share)} of the time the device idles "
+        "because the host waited for it "
         "and has to feed it anew.",
     )

@@ -37,7 +37,8 @@ def find_in_trace(seen: DeviceObservation) -> list[Finding]:
         cause="short-kernels" if short else "slow-host",
         confidence=Confidence.HIGH if seen.launch_delay_median_us is not None else Confidence.MEDIUM,
         evidence=evidence,
-        summary=f"Launch overhead: for {percent(share)} of the time the device waits for the host to issue work"
+        summary=f"Launch overhead: for {percent(share)} of the time "
+        "the device waits for the host to issue work"
         f"{_kernel_text(seen)}.",
     )
 

@@ -1,4 +1,4 @@
-"""Stragglers: ranks wait in their collectives for one that arrives late. Needs the traces of several ranks."""
+"""Stragglers: ranks wait in their collectives for one that arrives late. Needs traces of several ranks."""
 
 from __future__ import annotations
 

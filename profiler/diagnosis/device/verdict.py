@@ -63,7 +63,7 @@ def headline(findings: Sequence[Finding]) -> Finding | None:
 
 
 def enough_evidence(seen: DeviceObservation) -> bool:
-    """Whether the trace holds what a verdict needs: device work, or a host thread that can be seen waiting."""
+    """Whether the trace holds what a verdict needs: device work, or a host thread seen waiting."""
     return seen.device_active or (seen.host_active and bool(seen.data_wait_share))
 
 
@@ -77,7 +77,8 @@ def verdict(seen: DeviceObservation, findings: Sequence[Finding]) -> str:
     if not seen.device_active:
         return "Not enough evidence: no device work was recorded, and the host thread hardly waits for data."
     second = f"; the largest wait: {findings[0].summary}" if findings and findings[0].kind not in WORK else ""
-    return f"Nothing dominates: the device computes {percent(seen.compute_share)} of the time and idles {percent(seen.idle_share)}{second}"
+    computes, idles = percent(seen.compute_share), percent(seen.idle_share)
+    return f"Nothing dominates: the device computes {computes} of the time and idles {idles}{second}"
 
 
 def _late_rank(first: Finding, findings: Sequence[Finding]) -> str:

@@ -83,7 +83,7 @@ def test_a_pickle_that_asks_for_all_memory_is_refused(tmp_path: Path) -> None:
         b"\x80\x04]r\xff\xff\xff\x7f.",
         b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x0f.",
     ):
-        with pytest.raises(InputError, match="damaged pickle|plain containers"):
+        with pytest.raises(InputError, match=r"damaged pickle|plain containers"):
             read_memory_snapshot(written(tmp_path, content))
 
 

@@ -1,0 +1,216 @@
+"""The diagnosis page of one run, named by ``?run=``: verdict first, then the numbers it rests on."""
+
+import streamlit as st
+
+from trainrx.app.figures import host_lines, stage_bar, steps_over_time
+from trainrx.app.pages.parts import cards
+from trainrx.app.pages.parts.charts import draw
+from trainrx.app.pages.parts.stored import DiagnosisPage, finished, followed, run_rows, runs_dir
+from trainrx.app.stored import named_run, status_of
+from trainrx.app.views.diagnosis import DiagnosisView
+from trainrx.app.views.markdown import escaped
+from trainrx.profiler.errors import TrainrxError
+from trainrx.profiler.store import RunFolder
+from trainrx.profiler.vocabulary import RunStatus
+
+FOLLOW_S = 2
+
+
+def requested() -> str | None:
+    """The run that the URL names, or the newest; None where there is none at all."""
+    named = st.query_params.get("run")
+    if named:
+        return named
+    rows = run_rows()
+    return rows[0].id if rows else None
+
+
+def choose(current: str) -> None:
+    """The script's name, and the box that switches to another run; the URL names what is shown."""
+    scripts = {row.id: row.script for row in run_rows()}
+    names = list(scripts)
+    position = names.index(current) if current in scripts else None
+    title, switch = st.columns([3, 2], vertical_alignment="center")
+    title.title(escaped(scripts.get(current) or "Diagnosis"), anchor=False)
+    picked = switch.selectbox(
+        "Run",
+        names,
+        index=position,
+        key=f"run-{current}",
+        label_visibility="collapsed",
+        placeholder="Choose a run",
+    )
+    if picked is not None and picked != current:
+        st.query_params["run"] = picked
+        st.rerun()
+    st.query_params["run"] = current
+
+
+def show(page: DiagnosisPage) -> None:
+    """The whole page of a run."""
+    view = page.view
+    st.html(cards.verdict(view))
+    st.html(cards.identity(view))
+    if view.warnings:
+        st.html(cards.warnings(view.warnings))
+    show_figures(view)
+    if view.timed:
+        show_stages(view)
+    show_steps(page)
+    if view.timed:
+        show_findings(view)
+        show_lines(view)
+    show_ranks(view)
+    show_setup(view)
+    show_downloads(page)
+
+
+def show_figures(view: DiagnosisView) -> None:
+    """The row of key figures; nothing here is better or worse than something else, so no colour."""
+    for column, figure in zip(st.columns(len(view.figures)), view.figures, strict=True):
+        column.metric(
+            figure.name,
+            figure.value,
+            figure.detail,
+            delta_color="off",
+            delta_arrow="off",
+            help=figure.explanation,
+            border=True,
+            height="stretch",
+        )
+
+
+def show_stages(view: DiagnosisView) -> None:
+    """Where a step goes."""
+    st.subheader("Where a step goes", anchor=False)
+    st.caption(view.stages_caption)
+    draw(stage_bar.stage_bar(view.stages), key="stages", alt=stage_bar.alt(view.stages))
+
+
+def show_steps(page: DiagnosisPage) -> None:
+    """Each step, in order."""
+    if page.series is None:
+        return
+    st.subheader("Steps over time", anchor=False)
+    st.caption(page.series.caption)
+    draw(steps_over_time.steps_over_time(page.series), key="steps", alt=steps_over_time.alt(page.series))
+
+
+def show_findings(view: DiagnosisView) -> None:
+    """What was found, headline first."""
+    st.subheader("Findings", anchor=False)
+    if view.findings:
+        st.html(cards.findings(view.findings))
+    else:
+        st.caption("None: no rule found enough time in one place to speak of.")
+
+
+def show_lines(view: DiagnosisView) -> None:
+    """Which lines of Python the training thread was in."""
+    st.subheader("Lines of Python", anchor=False)
+    if not view.lines:
+        st.caption("n/a: the training thread was not sampled in timed steps.")
+        return
+    st.caption("Where the training thread was, by sampling its stack; pale bars rest on few samples.")
+    draw(host_lines.host_lines(view.lines), key="lines", alt=host_lines.alt(view.lines))
+    with st.expander("All lines, with full paths"):
+        st.dataframe(
+            [
+                {
+                    "stage": line.stage.label,
+                    "line": line.full_place,
+                    "function": line.function,
+                    "per step": line.time,
+                    "share": line.percent,
+                    "seen in": line.samples,
+                }
+                for line in view.lines
+            ],
+            hide_index=True,
+            alt="All sampled lines by stage",
+        )
+
+
+def show_ranks(view: DiagnosisView) -> None:
+    """The training processes, if there is more than one."""
+    if not view.ranks:
+        return
+    st.subheader("Ranks", anchor=False)
+    st.dataframe(
+        [
+            {
+                "rank": rank.rank,
+                "steps": rank.steps,
+                "median step": rank.step_time,
+                "biggest stage": rank.biggest_stage,
+                "others waited for it in": rank.waited_for,
+                "note": rank.note,
+            }
+            for rank in view.ranks
+        ],
+        hide_index=True,
+        alt="Ranks: steps, median step, biggest stage",
+    )
+
+
+def show_setup(view: DiagnosisView) -> None:
+    """Machine, software and settings, and what the recorder has to say."""
+    st.subheader("Setup", anchor=False)
+    st.html(cards.setup(view.setup))
+    if view.notes:
+        st.subheader("Notes of the recorder", anchor=False)
+        st.html(cards.notes(view.notes))
+
+
+def show_downloads(page: DiagnosisPage) -> None:
+    """The way out: the report, and the steps as a table."""
+    with st.container(horizontal=True):
+        st.download_button(
+            "report.json",
+            page.report_json,
+            file_name=f"{page.view.id}.report.json",
+            mime="application/json",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        if page.steps_csv is not None:
+            st.download_button(
+                "Steps as CSV",
+                page.steps_csv,
+                file_name=f"{page.view.id}.steps.csv",
+                mime="text/csv",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+
+
+@st.fragment(run_every=FOLLOW_S)
+def follow(run: RunFolder) -> None:
+    """A run that goes on, looked at again every few seconds until it ends."""
+    if status_of(run) is not RunStatus.RECORDING:
+        st.rerun()
+    show(followed(run))
+
+
+def open_page(name: str) -> None:
+    """The page of the run called ``name``."""
+    run = named_run(name, runs_dir())
+    if status_of(run) is RunStatus.RECORDING:
+        follow(run)
+    else:
+        show(finished(run))
+
+
+st.html(cards.style())
+name = requested()
+if name is None:
+    st.info(
+        f"No runs yet in `{runs_dir()}`: record one with `trainrx profile train.py`.", icon=":material/info:"
+    )
+    st.stop()
+choose(name)
+try:
+    open_page(name)
+except TrainrxError as error:
+    st.html(cards.problem(str(error)))
+    st.page_link("runs.py", label="All runs", icon=":material/list:")

@@ -1,0 +1,1 @@
+"""Pieces that pages draw with: no page of its own, and no arithmetic either."""

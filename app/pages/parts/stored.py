@@ -1,0 +1,106 @@
+"""Reads runs for the pages and keeps what was read, for as long as its files stay as they are."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from ....profiler.store import RunFolder, list_runs
+from ....profiler.vocabulary import RunStatus
+from ...commands.options import DEFAULT_RUNS
+from ...stored import Fingerprint, fingerprint, open_run, status_of
+from ...views.diagnosis import DiagnosisView, diagnosis_view
+from ...views.run_list import RunRow, load_row
+from ...views.steps import StepSeries, step_series
+
+#: A run that goes on is analysed again only after this multiple of what its last analysis took.
+REST_PER_ANALYSIS = 5.0
+
+
+@dataclass(frozen=True)
+class DiagnosisPage:
+    """All that the diagnosis page shows and gives away.
+
+    Attributes:
+        series: None where there is no step table.
+        steps_csv: the step table; None where there is none.
+    """
+
+    view: DiagnosisView
+    series: StepSeries | None
+    report_json: str
+    steps_csv: str | None
+
+
+@dataclass(frozen=True)
+class _Followed:
+    name: str
+    files: Fingerprint
+    page: DiagnosisPage
+    rest_until: float
+
+    def serves(self, name: str, files: Fingerprint) -> bool:
+        """It is the same run, and it has not changed or was analysed only just now."""
+        return self.name == name and (self.files == files or time.monotonic() < self.rest_until)
+
+
+def runs_dir() -> Path:
+    """The folder that holds the runs, as ``trainrx ui`` was told."""
+    return Path(os.environ.get("TRAINRX_RUNS") or DEFAULT_RUNS)
+
+
+def run_rows() -> list[RunRow]:
+    """The rows of all runs, newest first; only what changed since the last call is read again."""
+    return [_row(run.path, fingerprint(run), status_of(run)) for run in list_runs(runs_dir())]
+
+
+def finished(run: RunFolder) -> DiagnosisPage:
+    """The page of a run that does not go on.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    return _finished(run.path, fingerprint(run), status_of(run))
+
+
+def followed(run: RunFolder) -> DiagnosisPage:
+    """The page of a run that goes on: the last one again, unless its files changed since.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    last: _Followed | None = st.session_state.get("followed")
+    files = fingerprint(run, growing=True)
+    if last is not None and last.serves(run.path.name, files):
+        return last.page
+    begun = time.monotonic()
+    page = _load(run)
+    ended = time.monotonic()
+    st.session_state["followed"] = _Followed(
+        run.path.name, files, page, ended + REST_PER_ANALYSIS * (ended - begun)
+    )
+    return page
+
+
+@st.cache_data(max_entries=5000, show_spinner=False)
+def _row(path: Path, files: Fingerprint, status: RunStatus | None) -> RunRow:
+    return load_row(RunFolder(path))
+
+
+@st.cache_data(max_entries=16, show_spinner="Analysing the run…")
+def _finished(path: Path, files: Fingerprint, status: RunStatus | None) -> DiagnosisPage:
+    return _load(RunFolder(path))
+
+
+def _load(run: RunFolder) -> DiagnosisPage:
+    stored = open_run(run)
+    return DiagnosisPage(
+        view=diagnosis_view(stored.report, stored.manifest, warnings=stored.notes),
+        series=step_series(stored.steps) if stored.steps is not None else None,
+        report_json=stored.report.to_json(),
+        steps_csv=stored.steps.to_csv(index=False) if stored.steps is not None else None,
+    )

@@ -1,0 +1,45 @@
+"""The server's address: loopback only, a free port, a link to a page."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from trainrx.app.serve import _command, address, checked_port, free_port
+from trainrx.profiler.errors import UsageError
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        yield holder.getsockname()[1]
+
+
+def test_a_taken_port_is_passed_over_or_named(taken: int) -> None:
+    assert free_port(taken) > taken
+    with pytest.raises(UsageError, match=f"port {taken} .* is taken"):
+        checked_port(taken)
+
+
+@pytest.mark.parametrize("port", [0, -1, 70000])
+def test_what_is_no_port_is_said(port: int) -> None:
+    with pytest.raises(UsageError, match="is no port"):
+        checked_port(port)
+
+
+def test_the_server_is_told_to_listen_on_the_loopback_address_and_to_tell_nobody() -> None:
+    command = _command(8501)
+    assert "--server.address=127.0.0.1" in command
+    assert "--browser.gatherUsageStats=false" in command
+
+
+def test_a_link_is_quoted() -> None:
+    assert address(8501) == "http://127.0.0.1:8501/"
+    assert (
+        address(8501, page="diagnosis", query={"run": "a b&c"})
+        == "http://127.0.0.1:8501/diagnosis?run=a+b%26c"
+    )
