@@ -43,14 +43,20 @@ def _cause(observation: Observation, loader: LoaderReport | None, workers: int |
         return "collate"
     if workers == 0:
         return "main-process-loading"
-    cores = observation.setup.get("cpu.cores")
-    full = cores is not None and workers >= cores
+    cores, ranks = observation.setup.get("cpu.cores"), _ranks_here(observation)
+    full = cores is not None and workers * ranks >= cores
     starved = loader.core_wait_share or 0.0
     if full and starved >= STARVED_SHARE:
         return "oversubscribed"
     if _cpu_share(loader) <= WAITING_CPU_SHARE:
         return "storage-latency"
     return "cpu-transform" if full else "too-few-workers"
+
+
+def _ranks_here(observation: Observation) -> int:
+    """Ranks that share this machine's cores, each with workers of its own; all of them where nodes are not known."""
+    setup = observation.setup
+    return max(int(setup.get("local_world_size", setup.get("world_size", 1))), 1)
 
 
 def _restart_s(observation: Observation, loader: LoaderReport) -> float:
