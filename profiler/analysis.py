@@ -66,7 +66,10 @@ def analyse(run: RunFolder) -> Analysis:
     step_time = first.steps.step_time()
     assert step_time is not None
     loader = _loader(first)
-    late = lateness([(rank.recording.rank, rank.steps, rank.stages) for rank in ranks])
+    late = lateness(
+        [(rank.recording.rank, rank.steps, rank.stages) for rank in ranks],
+        [core_wait_share(rank.recording) for rank in ranks],
+    )
     findings = diagnose(
         Observation(
             setup=first.setup,

@@ -75,7 +75,9 @@ def _prediction_lines(scores: Sequence[Score]) -> list[str]:
     if not pairs:
         return ["predictions: none to judge"]
     errors = [abs(predicted / measured - 1) for predicted, _, measured in pairs]
-    above = sum(bound is not None and measured > TOLERANCE_ABOVE_BOUND * bound for _, bound, measured in pairs)
+    above = sum(
+        bound is not None and measured > TOLERANCE_ABOVE_BOUND * bound for _, bound, measured in pairs
+    )
     return [
         f"median |predicted / measured − 1|: {median(errors) * 100:.0f} % over {len(pairs)}",
         f"measured above the bound by more than 5 %: {above}",
@@ -88,7 +90,8 @@ def _row(score: Score) -> tuple[str, ...]:
     return (
         score.name,
         score.expected,
-        f"{_tick(score.headline_ok)} {score.found}" + ("" if score.share is None else f" {score.share * 100:.0f} %"),
+        f"{_tick(score.headline_ok)} {score.found}"
+        + ("" if score.share is None else f" {score.share * 100:.0f} %"),
         f"{_tick(score.cause_ok)} {score.cause or ''}".strip(),
         f"{_tick(score.place_ok)} {score.place or ''}".strip(),
         _remedy(score),
@@ -102,7 +105,9 @@ def _remedy(score: Score) -> str:
     warning = " (wrong advice first)" if score.first_is_wrong else ""
     if score.remedy is None:
         return "–" + warning
-    return (f"{_tick(score.remedy <= FIRST_PRESCRIPTIONS)} #{score.remedy}" if score.remedy else "✗") + warning
+    return (
+        f"{_tick(score.remedy <= FIRST_PRESCRIPTIONS)} #{score.remedy}" if score.remedy else "✗"
+    ) + warning
 
 
 def _factor(value: float | None) -> str:

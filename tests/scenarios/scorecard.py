@@ -45,11 +45,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="scorecard", description=__doc__)
-    parser.add_argument("names", nargs="*", help="scenarios, or patterns such as 'ddp_*'; none: all, and write the card")
-    parser.add_argument("--pairs", type=int, default=3, help="interleaved pairs of slow and fixed; 0: diagnose only")
+    parser.add_argument(
+        "names", nargs="*", help="scenarios, or patterns such as 'ddp_*'; none: all, and write the card"
+    )
+    parser.add_argument(
+        "--pairs", type=int, default=3, help="interleaved pairs of slow and fixed; 0: diagnose only"
+    )
     parser.add_argument("--resume", action="store_true", help="keep what an earlier run has recorded")
     parser.add_argument("--rescore", action="store_true", help="diagnose the kept runs again, record nothing")
-    parser.add_argument("--repeat", type=int, default=1, help="record slow.py so often and count the headlines")
+    parser.add_argument(
+        "--repeat", type=int, default=1, help="record slow.py so often and count the headlines"
+    )
     parser.add_argument("--results", type=Path, default=DEFAULT_RESULTS, help="where runs are kept")
     return parser
 
@@ -75,7 +81,9 @@ def _scored(scenario: Scenario, options: argparse.Namespace) -> Score:
     return result
 
 
-def _reports(scenario: Scenario, folder: Path, options: argparse.Namespace) -> tuple[list[Report], list[Report]]:
+def _reports(
+    scenario: Scenario, folder: Path, options: argparse.Namespace
+) -> tuple[list[Report], list[Report]]:
     """Reports of ``slow.py`` and ``fixed.py``, pair by pair, recorded in turns where they are missing."""
     keep = options.resume or options.rescore
     if folder.exists() and not keep:
@@ -103,7 +111,9 @@ def _repeat(scenarios: Sequence[Scenario], results: Path, times: int) -> int:
             continue
         found: list[str] = []
         for _ in range(times):
-            finding = headline(record(scenario.slow, scenario.truth, results.resolve() / scenario.name / "repeat"))
+            finding = headline(
+                record(scenario.slow, scenario.truth, results.resolve() / scenario.name / "repeat")
+            )
             found.append(finding.kind.value if finding is not None else "healthy")
             print(f"{scenario.name}: {len(found)} of {times}: {found[-1]}", flush=True)
         counts = {word: found.count(word) for word in sorted(set(found))}
@@ -114,7 +124,9 @@ def _repeat(scenarios: Sequence[Scenario], results: Path, times: int) -> int:
 
 def _tell(result: Score) -> None:
     right = result.failed is None and result.headline_ok
-    detail = result.failed or f"{result.found} · {result.cause} · {result.place} · {result.step_ms or 0:.1f} ms"
+    detail = (
+        result.failed or f"{result.found} · {result.cause} · {result.place} · {result.step_ms or 0:.1f} ms"
+    )
     print(f"{'ok ' if right else 'BAD'} {result.name}: {detail} · {result.speedup}", flush=True)
 
 
