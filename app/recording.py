@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..advisor.prescribe import prescribe
+from ..advisor.replayed import with_what_ifs
 from ..profiler.analysis import analyse
 from ..profiler.errors import UsageError
 from ..profiler.launch import Limits, python_command, record
@@ -55,7 +56,7 @@ def _analyse_and_store(run: RunFolder) -> Report:
 def store_analysis(run: RunFolder) -> Report:
     """Analyse a run, prescribe, and keep the result in its folder."""
     analysis = analyse(run)
-    report = prescribe(analysis.report)
+    report = prescribe(with_what_ifs(analysis.report, run.path))
     run.write_report(report)
     run.write_steps(analysis.steps)
     return report

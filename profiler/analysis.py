@@ -11,12 +11,13 @@ import pandas as pd
 
 from .agent import format as layout
 from .core_wait import core_wait_share
+from .deep_window import device_of, read_deep_window, with_device
 from .diagnosis import diagnose
 from .facts import printable, whole
 from .observation import Observation
 from .recorder_cost import recorder_cost
 from .recording import RankRecording, read_ranks
-from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunInfo
+from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunInfo, Telemetry
 from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.host import host_lines
@@ -24,8 +25,11 @@ from .timeline.interruptions import compilations, garbage_pauses
 from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
 from .timeline.process_memory import process_memory
+from .timeline.rank_summary import RankSummary
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
+from .timeline.telemetry import read_telemetry
+from .trace_report import kernel_classes
 from .unrecorded import why_no_step
 from .verdict import verdict
 
@@ -66,6 +70,7 @@ def analyse(run: RunFolder) -> Analysis:
     step_time = first.steps.step_time()
     assert step_time is not None
     loader = _loader(first)
+    telemetry = _telemetry(run, first)
     late = lateness(
         [(rank.recording.rank, rank.steps, rank.stages) for rank in ranks],
         [core_wait_share(rank.recording) for rank in ranks],
@@ -85,8 +90,13 @@ def analyse(run: RunFolder) -> Analysis:
             compilation=compilations(first.recording, first.steps, first.stages),
             operations_per_step=_operations_per_step(first),
             memory=process_memory(first.recording, first.steps),
+            telemetry=telemetry,
         )
     )
+    window, window_note = read_deep_window(first.recording)
+    device = device_of(window)
+    if window is not None and device is not None:
+        findings = with_device(findings, window, device.idle_share)
     report = Report(
         run=_run_info(manifest, first.steps),
         verdict=verdict(findings, step_time),
@@ -99,10 +109,16 @@ def analyse(run: RunFolder) -> Analysis:
         host_lines=list(first.lines),
         loader=loader,
         loader_reason=None if loader is not None else "the training used no DataLoader, or it made no batch",
-        device_reason=_device_reason(first.setup),
+        device=device,
+        device_reason=None if device is not None else _device_reason(first.setup, window),
+        kernel_classes=kernel_classes(
+            [window.kernels] if window is not None and window.kernels is not None else []
+        ),
+        telemetry=telemetry,
+        telemetry_reason=None if telemetry is not None else "the launcher sampled nothing in this run",
         findings=findings,
         ranks=[_rank_info(rank, late) for rank in ranks],
-        recorder=_cost(manifest, first),
+        recorder=_cost(manifest, first, window_note),
     )
     return Analysis(report, step_table(first.steps, first.stages))
 
@@ -145,6 +161,12 @@ def _process_cpu_s(rank: _RankAnalysis) -> float | None:
     ends = rank.steps.end_ns[timed]
     used = np.interp(ends[[0, -1]], marks[:, 1], marks[:, 3])
     return float(used[1] - used[0]) / 1e9 / (timed[-1] - timed[0])
+
+
+def _telemetry(run: RunFolder, rank: _RankAnalysis) -> Telemetry | None:
+    timed = rank.steps.timed
+    bounds = int(rank.steps.start_ns[timed][0]), int(rank.steps.end_ns[timed][-1])
+    return read_telemetry(run.path, timed_ns=bounds, cores=whole(rank.recording.process, "cores"))
 
 
 def _loader(rank: _RankAnalysis) -> LoaderReport | None:
@@ -224,14 +246,14 @@ def _rank_info(rank: _RankAnalysis, late: Lateness | None = None) -> RankInfo:
     )
 
 
-def _cost(manifest: Manifest, first: _RankAnalysis | None) -> RecorderCost:
+def _cost(manifest: Manifest, first: _RankAnalysis | None, *more: str | None) -> RecorderCost:
     """The recorder's cost, with what the launcher had to note beside what the agent noted."""
     cost = RecorderCost() if first is None else recorder_cost(first.recording, first.steps)
-    notes = [*cost.notes, *([printable(manifest.note)] if manifest.note else [])]
+    notes = [*cost.notes, *(printable(note) for note in (manifest.note, *more) if note)]
     return cost.model_copy(update={"notes": notes})
 
 
-def _device_reason(setup: dict[str, Any]) -> str:
+def _device_reason(setup: dict[str, Any], window: RankSummary | None) -> str:
     if setup.get("device.kind") == "cpu":
         return "this run used no GPU"
-    return "the device was not traced in this run"
+    return "no device was traced in this run" if window is None else "the deep window saw no work on a device"

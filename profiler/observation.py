@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .report import HostLine, LoaderReport, StepTime
+from .report import HostLine, LoaderReport, StepTime, Telemetry
 from .timeline.interruptions import Interruptions
 from .timeline.lateness import Lateness
 from .timeline.process_memory import ProcessMemory
@@ -30,6 +30,7 @@ class Observation:
         compilation: compilations within the timed steps.
         operations_per_step: operations that backward runs per step; None if not known.
         memory: memory of the training process; None where too few readings were taken.
+        telemetry: of the machine during the timed steps; None where it was not sampled.
         lines: where the training thread was seen, longest first.
     """
 
@@ -46,6 +47,7 @@ class Observation:
     compilation: Interruptions = field(default=Interruptions())
     operations_per_step: float | None = None
     memory: ProcessMemory | None = None
+    telemetry: Telemetry | None = None
 
     @property
     def step_s(self) -> float:

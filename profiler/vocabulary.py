@@ -143,6 +143,7 @@ class RunStatus(Word):
     INTERRUPTED = "interrupted"
     LOST = "lost"
     IMPORTED = "imported"
+    ATTACHED = "attached"
 
 
 class IdleCause(Word):

@@ -1,4 +1,4 @@
-"""Counts the operations that a backward runs, in the first few backwards only: many small ones are a cost of their own."""
+"""Counts the operations that a backward runs, in the first few backwards only: many small ones cost by their number."""
 
 from __future__ import annotations
 

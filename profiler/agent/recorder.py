@@ -19,6 +19,7 @@ from .calibrate import span_cost_s
 from .format import PROCESS_CPU, STEP, STEP_TRACED
 from .graph_size import GraphSize
 from .loading import Loading
+from .losses import Losses
 from .model_facts import ModelFacts
 from .rank_folder import RankFolder
 from .sign_in import sign_in
@@ -82,6 +83,7 @@ class Recorder:
         self.fetches = 0
         self._updated: set[int] = set()
         self._last_update_ns = 0
+        self._losses = Losses()
         self.failed = False
 
     # -- admission -------------------------------------------------------------------------------------------
@@ -252,6 +254,13 @@ class Recorder:
             self.fail(error)
         raise StopTraining(0)
 
+    def note_loss(self, tensors: Any) -> None:
+        """Keep a copy of what a backward starts from; a fault switches the agent off."""
+        try:
+            self._losses.add(self.steps, tensors)
+        except Exception as error:
+            self.fail(error)
+
     def finish(self, reason: str) -> None:
         """Write down that recording ended in good order."""
         try:
@@ -259,6 +268,8 @@ class Recorder:
         except Exception as error:
             self.note(f"the deep window could not be written: {error!r}")
         if self.folder is not None:
+            if self.options.losses:
+                self.folder.fact("losses", values=self._losses.values())
             if self._background is not None:
                 self._background.tell_cost()
             self.folder.fact("end", reason=reason, steps=self.steps)

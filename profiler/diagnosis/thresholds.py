@@ -66,6 +66,12 @@ STEP_LEVELS: dict[Kind, Levels] = {
     Kind.STRAGGLERS: Levels(
         0.05, 0.10, 0.25, "TraceML: a straggler costs 10 / 20 %; pytscope: high at 10 % lost"
     ),
+    Kind.THROTTLING: Levels(
+        0.03,
+        0.08,
+        0.20,
+        "ours: a boost clock wanders by 2 to 3 %; a power cap costs large devices 5 to 10 % and is usual",
+    ),
     Kind.COMPUTE: Levels(
         0.50, 2.0, 2.0, "ours: computing is what a step is for, so that alone is never more than a note"
     ),
@@ -133,8 +139,8 @@ DOMINANT_PART = 0.5
 #: What an operation costs beside its arithmetic on a CPU, forward and backward together. Measured on one slow core on
 #: loops of element-wise operations: 8 to 28 microseconds.
 OPERATION_OVERHEAD_S = 15e-6
-#: Up to this mean time of an operation, forward and backward together, a CPU is busy with their number: twice what loops
-#: of tiny operations take, a third of what a small transformer's take.
+#: Up to this mean time of an operation, forward and backward together, a CPU is busy with their number: twice what
+#: loops of tiny operations take, a third of what a small transformer's take.
 SMALL_OPERATION_S = 50e-6
 #: Fewer operations than these are no number to speak of.
 MANY_OPERATIONS = 100

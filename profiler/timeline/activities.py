@@ -1,6 +1,7 @@
 """Tells from a sampled stack what the script was doing beside training: logging, printing, drawing, saving.
 
-A library is known by the file of its frames; what Python does in C, such as ``print``, by the text of the script's line.
+A library is known by the file of its frames; what Python does in C, such as ``print``, by the text of the script's
+line.
 """
 
 from __future__ import annotations

@@ -29,7 +29,12 @@ def main():
     torch.manual_seed(0)
     loader = DataLoader(Crops(), batch_size=8, shuffle=True, num_workers=2)
     model = nn.Sequential(
-        nn.Conv2d(3, 8, 5, stride=4), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 49, 32), nn.ReLU(), nn.Linear(32, 2)
+        nn.Conv2d(3, 8, 5, stride=4),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(8 * 49, 32),
+        nn.ReLU(),
+        nn.Linear(32, 2),
     )
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     loss_function = nn.CrossEntropyLoss()

@@ -12,8 +12,14 @@ def main():
     images = torch.as_tensor(images, dtype=torch.float32).view(-1, 1, 8, 8) / 16
     loader = DataLoader(TensorDataset(images, torch.as_tensor(labels)), batch_size=48, shuffle=True)
     model = nn.Sequential(
-        nn.Conv2d(1, 48, 3, padding=1), nn.ReLU(), nn.Conv2d(48, 48, 3, padding=1), nn.ReLU(),
-        nn.Conv2d(48, 48, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(48 * 64, 10),
+        nn.Conv2d(1, 48, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(48, 48, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(48, 48, 3, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(48 * 64, 10),
     )
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     for epoch in range(3):

@@ -27,8 +27,13 @@ def main():
     torch.manual_seed(0)
     loader = DataLoader(Crops(), batch_size=6, shuffle=True)
     model = nn.Sequential(
-        nn.Conv2d(3, 32, 5, stride=4), nn.ReLU(), nn.Conv2d(32, 48, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1),
-        nn.Flatten(), nn.Linear(48, 2),
+        nn.Conv2d(3, 32, 5, stride=4),
+        nn.ReLU(),
+        nn.Conv2d(32, 48, 3),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(48, 2),
     )
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     for epoch in range(6):

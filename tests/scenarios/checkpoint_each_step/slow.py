@@ -12,7 +12,9 @@ class Trainer:
         images, labels = load_digits(return_X_y=True)
         images = torch.as_tensor(images, dtype=torch.float32) / 16
         self.loader = DataLoader(TensorDataset(images, torch.as_tensor(labels)), batch_size=32, shuffle=True)
-        self.model = nn.Sequential(nn.Linear(64, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10))
+        self.model = nn.Sequential(
+            nn.Linear(64, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10)
+        )
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3)
 
     def save(self):

@@ -7,7 +7,10 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader
 
-WORDS = {word: number for number, word in enumerate(sorted(set(re.findall("[a-z]+", " ".join(topics.values())))), 1)}
+WORDS = {
+    word: number
+    for number, word in enumerate(sorted(set(re.findall("[a-z]+", " ".join(topics.values())))), 1)
+}
 
 
 def pages():

@@ -8,10 +8,18 @@ from torch.utils.data import DataLoader, TensorDataset
 
 def main():
     torch.manual_seed(0)
-    features, targets = (torch.as_tensor(values, dtype=torch.float32) for values in load_diabetes(return_X_y=True))
+    features, targets = (
+        torch.as_tensor(values, dtype=torch.float32) for values in load_diabetes(return_X_y=True)
+    )
     loader = DataLoader(TensorDataset(features, targets / 100), batch_size=110, shuffle=True)
     model = nn.Sequential(
-        nn.Linear(10, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 1)
+        nn.Linear(10, 512),
+        nn.ReLU(),
+        nn.Linear(512, 512),
+        nn.ReLU(),
+        nn.Linear(512, 512),
+        nn.ReLU(),
+        nn.Linear(512, 1),
     )
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
     for epoch in range(20):

@@ -20,10 +20,16 @@ class Shifted(Dataset):
 
 def main():
     torch.manual_seed(0)
-    loader = DataLoader(Shifted(), batch_size=64, shuffle=True, num_workers=1, persistent_workers=True, drop_last=True)
+    loader = DataLoader(
+        Shifted(), batch_size=64, shuffle=True, num_workers=1, persistent_workers=True, drop_last=True
+    )
     model = nn.Sequential(
-        nn.Conv2d(1, 48, 3, padding=1), nn.ReLU(), nn.Conv2d(48, 64, 3, padding=1), nn.ReLU(),
-        nn.Flatten(), nn.Linear(64 * 64, 10),
+        nn.Conv2d(1, 48, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(48, 64, 3, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(64 * 64, 10),
     )
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     for epoch in range(4):

@@ -15,9 +15,15 @@ def main():
     torch.manual_seed(0)
     photo = torch.as_tensor(load_sample_images().images[0].copy()).permute(2, 0, 1).float().contiguous() / 255
     model = nn.Sequential(
-        nn.Conv2d(1, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(32, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(),
-        nn.Upsample(scale_factor=2), nn.Conv2d(32, 3, 3, padding=1),
+        nn.Conv2d(1, 32, 3, padding=1),
+        nn.BatchNorm2d(32),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(32, 32, 3, padding=1),
+        nn.BatchNorm2d(32),
+        nn.ReLU(),
+        nn.Upsample(scale_factor=2),
+        nn.Conv2d(32, 3, 3, padding=1),
     )
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     for step in range(60):

@@ -31,8 +31,12 @@ def main():
     torch.manual_seed(0)
     loader = DataLoader(Digits(), batch_size=64, shuffle=True)
     model = nn.Sequential(
-        nn.Conv2d(1, 64, 3, padding=1), nn.ReLU(), nn.Conv2d(64, 64, 3, padding=1), nn.ReLU(),
-        nn.Flatten(), nn.Linear(64 * 64, 10),
+        nn.Conv2d(1, 64, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(64, 64, 3, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(64 * 64, 10),
     )
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     step = 0

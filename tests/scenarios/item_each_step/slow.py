@@ -12,8 +12,12 @@ def main():
     images = torch.as_tensor(images, dtype=torch.float32).view(-1, 1, 8, 8) / 16
     loader = DataLoader(TensorDataset(images, torch.as_tensor(labels)), batch_size=48, shuffle=True)
     model = nn.Sequential(
-        nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(),
-        nn.Flatten(), nn.Linear(64 * 64, 10),
+        nn.Conv2d(1, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(32, 64, 3, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(64 * 64, 10),
     )
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     losses, right = [], []

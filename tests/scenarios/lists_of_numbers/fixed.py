@@ -9,7 +9,9 @@ from torch.utils.data import DataLoader, Dataset
 class Records(Dataset):
     def __init__(self):
         features, targets = load_diabetes(return_X_y=True)
-        self.histories = torch.as_tensor(features, dtype=torch.float32)[:, None].expand(-1, 60, -1).contiguous()
+        self.histories = (
+            torch.as_tensor(features, dtype=torch.float32)[:, None].expand(-1, 60, -1).contiguous()
+        )
         self.targets = torch.as_tensor(targets, dtype=torch.float32)
 
     def __len__(self):
@@ -23,7 +25,9 @@ class Trainer:
     def __init__(self):
         self.model = nn.Sequential(nn.Flatten(), nn.Linear(600, 32), nn.ReLU(), nn.Linear(32, 1))
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3)
-        self.loader = DataLoader(Records(), batch_size=64, shuffle=True, num_workers=1, persistent_workers=True)
+        self.loader = DataLoader(
+            Records(), batch_size=64, shuffle=True, num_workers=1, persistent_workers=True
+        )
 
     def step(self, history, target):
         self.optimizer.zero_grad()

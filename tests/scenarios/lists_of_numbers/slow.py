@@ -26,7 +26,9 @@ class Trainer:
     def __init__(self):
         self.model = nn.Sequential(nn.Flatten(), nn.Linear(600, 32), nn.ReLU(), nn.Linear(32, 1))
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3)
-        self.loader = DataLoader(Records(), batch_size=64, shuffle=True, num_workers=1, persistent_workers=True)
+        self.loader = DataLoader(
+            Records(), batch_size=64, shuffle=True, num_workers=1, persistent_workers=True
+        )
 
     def step(self, history, target):
         self.optimizer.zero_grad()

@@ -10,7 +10,9 @@ def main():
     torch.manual_seed(0)
     images, labels = load_digits(return_X_y=True)
     images = torch.as_tensor(images, dtype=torch.float32) / 16
-    loader = DataLoader(TensorDataset(images, torch.as_tensor(labels)), batch_size=128, shuffle=True, drop_last=True)
+    loader = DataLoader(
+        TensorDataset(images, torch.as_tensor(labels)), batch_size=128, shuffle=True, drop_last=True
+    )
     model = nn.Sequential(nn.Linear(64, 1024), nn.Tanh(), nn.Linear(1024, 512), nn.Tanh(), nn.Linear(512, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     smoothness = torch.zeros(())

@@ -10,7 +10,9 @@ class Trainer:
         images, labels = load_digits(return_X_y=True)
         self.images = torch.as_tensor(images, dtype=torch.float32) / 16
         self.labels = torch.as_tensor(labels)
-        self.model = nn.Sequential(nn.Linear(64, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 10))
+        self.model = nn.Sequential(
+            nn.Linear(64, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 10)
+        )
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.05)
 
     def step(self):

@@ -8,12 +8,17 @@ from torch import nn
 def show(step, targets, outputs):
     for target, output in zip(targets.tolist(), outputs.tolist(), strict=True):
         for digits in range(2, 10):
-            print(f"{step:5d} | {target:12.{digits}f} | {output:12.{digits}f} | {target - output:+.{digits}f}", flush=True)
+            print(
+                f"{step:5d} | {target:12.{digits}f} | {output:12.{digits}f} | {target - output:+.{digits}f}",
+                flush=True,
+            )
 
 
 def main():
     torch.manual_seed(0)
-    features, targets = (torch.as_tensor(values, dtype=torch.float32) for values in load_diabetes(return_X_y=True))
+    features, targets = (
+        torch.as_tensor(values, dtype=torch.float32) for values in load_diabetes(return_X_y=True)
+    )
     model = nn.Sequential(nn.Linear(10, 64), nn.ReLU(), nn.Linear(64, 1))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
     for step in range(80):

@@ -11,7 +11,13 @@ def main():
     features, labels = load_wine(return_X_y=True)
     features = torch.as_tensor(features, dtype=torch.float32)
     features = (features - features.mean(0)) / features.std(0)
-    loader = DataLoader(TensorDataset(features, torch.as_tensor(labels)), batch_size=24, shuffle=True, num_workers=2, persistent_workers=True)
+    loader = DataLoader(
+        TensorDataset(features, torch.as_tensor(labels)),
+        batch_size=24,
+        shuffle=True,
+        num_workers=2,
+        persistent_workers=True,
+    )
     model = nn.Sequential(nn.Linear(13, 64), nn.ReLU(), nn.Linear(64, 3))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     loss_function = nn.CrossEntropyLoss()

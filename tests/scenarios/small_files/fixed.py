@@ -13,7 +13,9 @@ from torch.utils.data import DataLoader, Dataset
 def write_pages(folder):
     for number, text in enumerate(sorted(topics.values())):
         for part, paragraph in enumerate(text.split("\n\n")[:40]):
-            (folder / f"{number}-{part}.json").write_text(json.dumps({"text": paragraph, "label": number % 4}))
+            (folder / f"{number}-{part}.json").write_text(
+                json.dumps({"text": paragraph, "label": number % 4})
+            )
     return folder
 
 

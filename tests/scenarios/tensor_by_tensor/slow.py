@@ -16,7 +16,9 @@ def main():
         optimizer.zero_grad()
         chosen = step % len(experts)
         outputs = sum(expert(features) for expert in experts[chosen : chosen + 4])
-        loss = nn.functional.cross_entropy(outputs, labels) + sum(p.sum() for p in experts.parameters()) * 1e-6
+        loss = (
+            nn.functional.cross_entropy(outputs, labels) + sum(p.sum() for p in experts.parameters()) * 1e-6
+        )
         loss.backward()
         optimizer.step()
         if step % 20 == 0:

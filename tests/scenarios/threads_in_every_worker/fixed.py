@@ -26,7 +26,12 @@ def use_all_cores(worker):
 def main():
     torch.manual_seed(0)
     loader = DataLoader(
-        Blurred(), batch_size=64, shuffle=True, num_workers=4, persistent_workers=True, worker_init_fn=use_all_cores
+        Blurred(),
+        batch_size=64,
+        shuffle=True,
+        num_workers=4,
+        persistent_workers=True,
+        worker_init_fn=use_all_cores,
     )
     model = nn.Sequential(nn.Linear(64, 768), nn.ReLU(), nn.Linear(768, 768), nn.ReLU(), nn.Linear(768, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
