@@ -79,7 +79,10 @@ def analyse(run: RunFolder) -> Analysis:
     assert step_time is not None
     loader = _loader(first)
     telemetry = _telemetry(run, first)
-    late = lateness([(rank.recording.rank, rank.steps, rank.stages) for rank in ranks])
+    late = lateness(
+        [(rank.recording.rank, rank.steps, rank.stages) for rank in ranks],
+        [core_wait_share(rank.recording) for rank in ranks],
+    )
     findings = diagnose(
         Observation(
             setup=first.setup,
