@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
+from pathlib import PurePath
 from typing import Any
 
 from ...profiler.diagnosis.finding import short_path
@@ -115,6 +117,7 @@ class DiagnosisView:
     """All of a run's diagnosis, ready to be drawn or printed.
 
     Attributes:
+        command: as it would be typed where it was run.
         ending: how the run ended, in words.
         label: the verdict's grade in words, e.g. ``high · data loading``.
         timed: steps were timed, so that there are stages, and findings could be made.
@@ -151,7 +154,7 @@ def diagnosis_view(report: Report, manifest: Manifest, *, warnings: Iterable[str
     return DiagnosisView(
         id=report.run.id,
         script=script_name(manifest.command),
-        command=" ".join(manifest.command),
+        command=_command(manifest),
         started=text.moment(manifest.started),
         status=str(manifest.status),
         ending=_ending(manifest),
@@ -169,6 +172,13 @@ def diagnosis_view(report: Report, manifest: Manifest, *, warnings: Iterable[str
         ranks=tuple(_rank(rank) for rank in report.ranks) if len(report.ranks) > 1 else (),
         notes=tuple(_notes(report, manifest)),
     )
+
+
+def _command(manifest: Manifest) -> str:
+    """The command as one would type it where it was run: short program name, paths relative."""
+    program, *arguments = manifest.command or [""]
+    inside = manifest.cwd.rstrip("/\\") + "/"
+    return shlex.join([PurePath(program).name, *(word.removeprefix(inside) for word in arguments)])
 
 
 def _verdict(report: Report, *, recording: bool) -> str:
