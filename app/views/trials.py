@@ -1,4 +1,4 @@
-"""What the dashboard and other outputs show of a run's trials: rows and the points of the calibration plot. No drawing."""
+"""What outputs show of a run's trials: rows, and the calibration of predictions. No drawing, no printing."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def calibration_sentence(found: Calibration) -> str:
     if found.overlapping_share is None or found.median_error_ratio is None:
         return "No trial has both a prediction and a measurement yet: `trainrx try RUN --auto` makes some."
     return (
-        f"Predictions scored: {len(found.predictions)}; {found.overlapping_share:.0%} met the measured interval; measured "
-        f"over predicted is {found.median_error_ratio:.2f} in the median."
+        f"Predictions scored: {len(found.predictions)}; {found.overlapping_share:.0%} met the measured interval; "
+        f"measured over predicted is {found.median_error_ratio:.2f} in the median."
     )
 
 
