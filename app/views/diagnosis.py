@@ -221,6 +221,7 @@ _ENDINGS = {
     RunStatus.INTERRUPTED: "interrupted by hand",
     RunStatus.LOST: "the recorder ended without a last word; what was written is shown",
     RunStatus.IMPORTED: "imported from a trace",
+    RunStatus.ATTACHED: "looked at from outside while it went on",
 }
 
 
