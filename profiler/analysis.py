@@ -79,7 +79,10 @@ def analyse(run: RunFolder) -> Analysis:
     assert step_time is not None
     loader = _loader(first)
     telemetry = _telemetry(run, first)
-    late = lateness([(rank.recording.rank, rank.steps, rank.stages) for rank in ranks])
+    late = lateness(
+        [(rank.recording.rank, rank.steps, rank.stages) for rank in ranks],
+        [core_wait_share(rank.recording) for rank in ranks],
+    )
     findings = diagnose(
         Observation(
             setup=first.setup,
@@ -185,7 +188,11 @@ def _last_stretch(steps: Steps, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def _loader(rank: _RankAnalysis) -> LoaderReport | None:
     settings = training_loader(rank.recording)
-    return None if settings is None else loader_report(rank.recording, settings["number"], rank.steps)
+    report = None if settings is None else loader_report(rank.recording, settings["number"], rank.steps)
+    if report is None or report.num_workers:
+        return report
+    # a training process that loads by itself waits for cores as its thread does
+    return report.model_copy(update={"core_wait_share": core_wait_share(rank.recording)})
 
 
 def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> float | None:
@@ -263,9 +270,9 @@ def _rank_info(rank: _RankAnalysis, late: Lateness | None = None) -> RankInfo:
 def _cost(manifest: Manifest, first: _RankAnalysis | None, *more: str | None) -> RecorderCost:
     """The recorder's cost, with what the launcher had to note beside what the agent noted."""
     cost = RecorderCost() if first is None else recorder_cost(first.recording, first.steps)
-    if first is not None and len(first.recording.minutes):
-        more = (*more, LONG_RUN)
     notes = [*cost.notes, *(printable(note) for note in (manifest.note, *more) if note)]
+    if first is not None and len(first.recording.minutes):
+        notes.append(LONG_RUN)
     return cost.model_copy(update={"notes": notes})
 
 

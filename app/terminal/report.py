@@ -44,7 +44,10 @@ def render(report: Report, folder: Path) -> RenderableType:
 
 def _blocks(report: Report) -> Iterator[RenderableType]:
     if report.step_time is not None:
-        yield from (Text(), _step_line(report), *_compute_line(report))
+        yield from (Text(), _step_line(report))
+        rate = None if report.compute is None else compute_line(report.compute)
+        if rate is not None:
+            yield Text(rate)
     elif report.stages:
         yield from (Text(), Text(f"no steps: {report.step_time_reason}", style="dim"))
     if report.stages:
@@ -74,11 +77,6 @@ def _step_line(report: Report) -> Text:
     return Text(
         f"step {duration(time.p50_s)} median, {duration(time.p95_s)} p95, over {time.n} steps{warmup}"
     )
-
-
-def _compute_line(report: Report) -> list[Text]:
-    line = None if report.compute is None else compute_line(report.compute)
-    return [] if line is None else [Text(line)]
 
 
 def _prescriptions(prescriptions: Sequence[Prescription]) -> Iterator[RenderableType]:
