@@ -19,7 +19,9 @@ def main():
     images, labels = load_digits(return_X_y=True)
     digits = TensorDataset(torch.as_tensor(images, dtype=torch.float32) / 16, torch.as_tensor(labels))
     loader = DataLoader(digits, batch_size=8, sampler=DistributedSampler(digits))
-    network = nn.Sequential(nn.Linear(64, 1024), nn.ReLU(), nn.Linear(1024, 512), nn.ReLU(), nn.Linear(512, 10))
+    network = nn.Sequential(
+        nn.Linear(64, 1024), nn.ReLU(), nn.Linear(1024, 512), nn.ReLU(), nn.Linear(512, 10)
+    )
     model = DistributedDataParallel(network)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     for epoch in range(4):

@@ -17,8 +17,14 @@ def collate(samples):
 def main():
     config = GPT2Config(vocab_size=128, n_positions=64, n_embd=128, n_layer=1, n_head=4)
     arguments = TrainingArguments(
-        "out", per_device_train_batch_size=12, max_steps=70, logging_steps=35, save_strategy="no", report_to=[],
-        disable_tqdm=True, use_cpu=True,
+        "out",
+        per_device_train_batch_size=12,
+        max_steps=70,
+        logging_steps=35,
+        save_strategy="no",
+        report_to=[],
+        disable_tqdm=True,
+        use_cpu=True,
     )
     texts = TensorDataset(TEXT[: 64 * 900].view(-1, 64))
     Trainer(GPT2LMHeadModel(config), arguments, train_dataset=texts, data_collator=collate).train()

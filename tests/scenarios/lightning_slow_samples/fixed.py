@@ -44,7 +44,11 @@ class Classifier(lightning.LightningModule):
 def main():
     lightning.seed_everything(0, verbose=False)
     trainer = lightning.Trainer(
-        max_steps=70, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
+        max_steps=70,
+        accelerator="cpu",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
         enable_model_summary=False,
     )
     trainer.fit(Classifier(), DataLoader(Pages(), batch_size=32))

@@ -32,8 +32,14 @@ def main():
     digits = TensorDataset(torch.as_tensor(images, dtype=torch.float32) / 16, torch.as_tensor(labels))
     train, held_out = random_split(digits, [1280, 517])
     trainer = lightning.Trainer(
-        max_steps=70, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
-        enable_model_summary=False, num_sanity_val_steps=0, val_check_interval=3,
+        max_steps=70,
+        accelerator="cpu",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        num_sanity_val_steps=0,
+        val_check_interval=3,
     )
     trainer.fit(Digits(), DataLoader(train, batch_size=32, shuffle=True), DataLoader(held_out, batch_size=32))
     print(f"validation {trainer.callback_metrics['validation']:.3f}")

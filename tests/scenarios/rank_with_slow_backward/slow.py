@@ -36,7 +36,10 @@ def main():
     torch.manual_seed(0)
     rank, ranks = dist.get_rank(), dist.get_world_size()
     images, labels = load_digits(return_X_y=True)
-    images, labels = torch.as_tensor(images, dtype=torch.float32)[rank::ranks] / 16, torch.as_tensor(labels)[rank::ranks]
+    images, labels = (
+        torch.as_tensor(images, dtype=torch.float32)[rank::ranks] / 16,
+        torch.as_tensor(labels)[rank::ranks],
+    )
     model = DistributedDataParallel(Model(rounds=12 * rank))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     for step in range(70):

@@ -13,9 +13,7 @@ def main():
     images, labels = load_digits(return_X_y=True)
     images, labels = torch.as_tensor(images, dtype=torch.float32) / 16, torch.as_tensor(labels)
     blocks = [nn.Sequential(nn.Linear(128, 128), nn.Tanh()) for _ in range(60)]
-    model = DistributedDataParallel(
-        nn.Sequential(nn.Linear(64, 128), *blocks, nn.Linear(128, 10))
-    )
+    model = DistributedDataParallel(nn.Sequential(nn.Linear(64, 128), *blocks, nn.Linear(128, 10)))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     for step in range(70):
         chosen = torch.randint(len(labels), (16,))

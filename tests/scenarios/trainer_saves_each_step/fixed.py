@@ -17,8 +17,16 @@ def collate(samples):
 def main():
     config = GPT2Config(vocab_size=128, n_positions=32, n_embd=48, n_layer=1, n_head=2)
     arguments = TrainingArguments(
-        "out", per_device_train_batch_size=8, max_steps=70, logging_steps=35, save_strategy="steps", save_steps=35,
-        save_total_limit=2, report_to=[], disable_tqdm=True, use_cpu=True,
+        "out",
+        per_device_train_batch_size=8,
+        max_steps=70,
+        logging_steps=35,
+        save_strategy="steps",
+        save_steps=35,
+        save_total_limit=2,
+        report_to=[],
+        disable_tqdm=True,
+        use_cpu=True,
     )
     texts = TensorDataset(TEXT[: 32 * 800].view(-1, 32))
     Trainer(GPT2LMHeadModel(config), arguments, train_dataset=texts, data_collator=collate).train()

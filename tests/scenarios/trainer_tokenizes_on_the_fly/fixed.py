@@ -35,8 +35,14 @@ class Pages(Dataset):
 def main():
     config = GPT2Config(vocab_size=len(NUMBERS), n_positions=32, n_embd=32, n_layer=1, n_head=2)
     arguments = TrainingArguments(
-        "out", per_device_train_batch_size=8, max_steps=70, logging_steps=35, save_strategy="no", report_to=[],
-        disable_tqdm=True, use_cpu=True,
+        "out",
+        per_device_train_batch_size=8,
+        max_steps=70,
+        logging_steps=35,
+        save_strategy="no",
+        report_to=[],
+        disable_tqdm=True,
+        use_cpu=True,
     )
     Trainer(GPT2LMHeadModel(config), arguments, train_dataset=Pages()).train()
 
