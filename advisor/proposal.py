@@ -138,10 +138,10 @@ class Case:
         ``change`` is written as ``launch_cost_removed``. The replay takes a cost away as a whole: ``likely`` and
         ``worst`` are the parts of what it saves that a method is expected to save.
         """
-        for one in getattr(self.report, "what_ifs", []):
-            if _slug(one.change) == change:
-                at_best = max(one.predicted_step_s, one.bound_step_s)
-                saved = max(self.step_s - at_best, 0.0)
+        for one in self.report.what_ifs:
+            if _slug(one.change) == change and one.measured_step_s > 0:
+                at_best = max(one.predicted_step_s, one.bound_step_s) / one.measured_step_s
+                saved = max(1 - at_best, 0.0) * self.step_s
                 return StepEstimate(*(self.step_s - part * saved for part in (1.0, likely, worst)))
         return None
 

@@ -13,6 +13,7 @@ from ...profiler.report import Prescription, Report
 from ...profiler.vocabulary import RunStatus
 from ..views.format import duration, percent, times
 from .bars import device_bar, stage_bar
+from .compute import compute_line
 from .estimate import estimate_view
 from .tables import finding_table, kernel_table, rank_table, stage_table
 
@@ -44,6 +45,9 @@ def render(report: Report, folder: Path) -> RenderableType:
 def _blocks(report: Report) -> Iterator[RenderableType]:
     if report.step_time is not None:
         yield from (Text(), _step_line(report))
+        rate = None if report.compute is None else compute_line(report.compute)
+        if rate is not None:
+            yield Text(rate)
     elif report.stages:
         yield from (Text(), Text(f"no steps: {report.step_time_reason}", style="dim"))
     if report.stages:

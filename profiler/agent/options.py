@@ -28,6 +28,15 @@ class Options:
     losses: bool = False
     die_with_parent: bool = False
 
+    @property
+    def deep_steps(self) -> int:
+        """Steps after the timed ones: those of the window, and one whose operations are counted."""
+        return self.traced_steps + 1 if self.traced_steps else 0
+
+    def flops_after(self, timed: int) -> int | None:
+        """After how many steps operations are counted for a step; None where there is no deep window."""
+        return timed + self.traced_steps if self.traced_steps else None
+
     def to_environment(self) -> str:
         """The text for the environment variable."""
         return json.dumps(asdict(self))
