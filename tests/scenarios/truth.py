@@ -52,7 +52,7 @@ class Truth(BaseModel):
 
     Attributes:
         title: what is wrong, in a few words.
-        kind: the bottleneck; None for a run that is healthy or honestly busy with its model.
+        kind: the bottleneck; None for a healthy run. ``compute`` is a run that its model fills, which is a note.
         causes: the causes that are true of it; empty where the kind says all.
         lines: texts that each mark one true line of ``slow.py``; empty where no line is to blame.
         rank: the rank to blame.
