@@ -3,7 +3,17 @@
 import streamlit as st
 
 from trainrx.app.figures import host_lines, stage_bar, steps_over_time
-from trainrx.app.pages.parts import cards
+from trainrx.app.pages.parts import (
+    cards,
+    device,
+    estimate,
+    loader,
+    memory,
+    metrics,
+    ranks,
+    telemetry,
+    what_ifs,
+)
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.pages.parts.stored import DiagnosisPage, finished, followed, run_rows, runs_dir
 from trainrx.app.stored import named_run, status_of
@@ -47,37 +57,36 @@ def choose(current: str) -> None:
 
 
 def show(page: DiagnosisPage) -> None:
-    """The whole page of a run."""
-    view = page.view
+    """The whole page of a run: what it has of these parts, in this order."""
+    view, details = page.view, page.details
     st.html(cards.verdict(view))
     st.html(cards.identity(view))
     if view.warnings:
         st.html(cards.warnings(view.warnings))
-    show_figures(view)
+    if details.estimate is None:
+        metrics.show(view.figures)
+    else:
+        estimate.show(details.estimate)
     if view.timed:
         show_stages(view)
+    if details.device is not None:
+        device.show(details.device)
     show_steps(page)
-    if view.timed:
+    if view.timed or view.findings:
         show_findings(view)
+    if details.what_ifs is not None:
+        what_ifs.show(details.what_ifs)
+    if view.timed:
         show_lines(view)
-    show_ranks(view)
+    if details.loader is not None:
+        loader.show(details.loader)
+    show_ranks(page)
+    if details.memory is not None:
+        memory.show(details.memory)
+    if details.telemetry is not None:
+        telemetry.show(details.telemetry)
     show_setup(view)
     show_downloads(page)
-
-
-def show_figures(view: DiagnosisView) -> None:
-    """The row of key figures; nothing here is better or worse than something else, so no colour."""
-    for column, figure in zip(st.columns(len(view.figures)), view.figures, strict=True):
-        column.metric(
-            figure.name,
-            figure.value,
-            figure.detail,
-            delta_color="off",
-            delta_arrow="off",
-            help=figure.explanation,
-            border=True,
-            height="stretch",
-        )
 
 
 def show_stages(view: DiagnosisView) -> None:
@@ -131,11 +140,13 @@ def show_lines(view: DiagnosisView) -> None:
         )
 
 
-def show_ranks(view: DiagnosisView) -> None:
+def show_ranks(page: DiagnosisPage) -> None:
     """The training processes, if there is more than one."""
-    if not view.ranks:
+    if not page.view.ranks:
         return
     st.subheader("Ranks", anchor=False)
+    if page.details.ranks is not None:
+        ranks.show(page.details.ranks)
     st.dataframe(
         [
             {
@@ -146,7 +157,7 @@ def show_ranks(view: DiagnosisView) -> None:
                 "others waited for it in": rank.waited_for,
                 "note": rank.note,
             }
-            for rank in view.ranks
+            for rank in page.view.ranks
         ],
         hide_index=True,
         alt="Ranks: steps, median step, biggest stage",

@@ -93,7 +93,9 @@ def families(rows: Iterable[RunRow]) -> list[str]:
 
 
 def script_name(command: Sequence[str]) -> str:
-    """What a command trains with: the script or module, without interpreter and launcher."""
+    """What a command trains with: the script or module, without interpreter and launcher; else the trace read."""
+    if list(command[:2]) == ["trainrx", "import"] and len(command) > 2:
+        return PurePath(command[2].replace("\\", "/")).name
     for position, word in enumerate(command):
         if word == "-m" and position + 1 < len(command):
             return command[position + 1]
@@ -122,7 +124,7 @@ def _row_without_report(manifest: Manifest, name: str, damage: str | None) -> Ru
 
 
 def _worst(report: Report) -> str | None:
-    if report.step_time is None:
+    if report.step_time is None and report.estimate is None:
         return None
     found = headline(report)
     return str(found.family) if found is not None else "none"

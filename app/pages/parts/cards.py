@@ -96,7 +96,7 @@ def _finding(item: FindingView) -> str:
         f'<span class="rx-label"><span class="rx-dot"></span>{escape(item.severity)}</span>'
         f'<span class="rx-kind">{escape(item.kind)}</span>'
         f'<span class="rx-quiet">{escape(item.family + cause)} · confidence {escape(item.confidence)}</span>'
-        f'<span class="rx-cost">{escape(item.time)} per step · {escape(item.percent)}</span></div>'
+        f'<span class="rx-cost">{escape(item.cost)}</span></div>'
         f"<p>{escape(item.summary)}</p>"
         + (f'<ul class="rx-places">{places}</ul>' if places else "")
         + f'<ul class="rx-facts">{"".join(_fact(fact) for fact in item.evidence)}</ul></div>'

@@ -13,6 +13,7 @@ from ....profiler.store import RunFolder, list_runs
 from ....profiler.vocabulary import RunStatus
 from ...commands.options import DEFAULT_RUNS
 from ...stored import Fingerprint, fingerprint, open_run, status_of
+from ...views.details import Details, details
 from ...views.diagnosis import DiagnosisView, diagnosis_view
 from ...views.run_list import RunRow, load_row
 from ...views.steps import StepSeries, step_series
@@ -26,11 +27,13 @@ class DiagnosisPage:
     """All that the diagnosis page shows and gives away.
 
     Attributes:
+        details: the parts that only some runs have.
         series: None where there is no step table.
         steps_csv: the step table; None where there is none.
     """
 
     view: DiagnosisView
+    details: Details
     series: StepSeries | None
     report_json: str
     steps_csv: str | None
@@ -100,6 +103,7 @@ def _load(run: RunFolder) -> DiagnosisPage:
     stored = open_run(run)
     return DiagnosisPage(
         view=diagnosis_view(stored.report, stored.manifest, warnings=stored.notes),
+        details=details(stored.report),
         series=step_series(stored.steps) if stored.steps is not None else None,
         report_json=stored.report.to_json(),
         steps_csv=stored.steps.to_csv(index=False) if stored.steps is not None else None,
