@@ -11,8 +11,8 @@ from .recording import RankRecording
 from .report import RecorderCost
 from .timeline.steps import Steps
 
-#: How much more a span costs between tensor operations, with cold caches and the bookkeeping of steps, than in the tight
-#: loop that measures it. Source: tests/benchmarks/recorder_cost.py --work 1, 30 µs for 7 spans of about 1 µs.
+#: How much more a span costs between tensor operations, with cold caches and the bookkeeping of steps, than in the
+#: tight loop that measures it. Source: tests/benchmarks/recorder_cost.py --work 1, 30 µs for 7 spans of about 1 µs.
 IN_A_STEP = 4.5
 
 

@@ -218,28 +218,6 @@ def _label(report: Report, *, recording: bool) -> str:
     return "nothing dominates" if found is None else f"{found.severity} · {found.family}{estimated}"
 
 
-<<<<<<< HEAD
-=======
-def _ending(manifest: Manifest) -> str:
-    words = _ENDINGS[manifest.status]
-    if manifest.status is RunStatus.FAILED and manifest.exit_code is not None:
-        words = f"{words} with exit code {manifest.exit_code}"
-    return words
-
-
-_ENDINGS = {
-    RunStatus.RECORDING: "being recorded now",
-    RunStatus.FINISHED: "the script ran to its end",
-    RunStatus.STOPPED: "stopped once enough was recorded",
-    RunStatus.FAILED: "the script failed",
-    RunStatus.INTERRUPTED: "interrupted by hand",
-    RunStatus.LOST: "the recorder ended without a last word; what was written is shown",
-    RunStatus.IMPORTED: "imported from a trace",
-    RunStatus.ATTACHED: "looked at from outside while it went on",
-}
-
-
->>>>>>> pages
 def _figures(report: Report) -> tuple[Figure, ...]:
     return (*_step_figures(report), _biggest_stage(report), *_device(report), _recorder(report))
 
