@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isal import igzip
+
 from trainrx.profiler.ingest.kineto import read_kineto
 from trainrx.profiler.timeline.rank_summary import summarise
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from trainrx.profiler.agent import format as layout
 from trainrx.profiler.analysis import analyse
-from trainrx.profiler.recording import Frame, read_rank, read_ranks
 from trainrx.profiler.recorder_cost import IN_A_STEP
+from trainrx.profiler.recording import Frame, read_rank, read_ranks
 from trainrx.profiler.report import parse_report
 from trainrx.profiler.store import Manifest, RunFolder
 from trainrx.profiler.vocabulary import RunStatus
