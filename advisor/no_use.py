@@ -30,7 +30,6 @@ _CHECKS: Mapping[str, tuple[Callable[[Setup], bool], str]] = {
     ),
     "cudnn-benchmark": (_is_true("torch.cudnn_benchmark"), "cudnn.benchmark is on"),
     "tf32": (lambda setup: setup.get("torch.matmul_precision") in ("high", "medium"), "TF32 is allowed"),
-    "disable-debug-apis": (_is_false("torch.anomaly_mode"), "anomaly detection is off"),
     "ddp-find-unused-off": (_is_false("ddp.find_unused_parameters"), "find_unused_parameters is off"),
     "ddp-static-graph": (_is_true("ddp.static_graph"), "static_graph is on"),
     "ddp-gradient-as-bucket-view": (_is_true("ddp.gradient_as_bucket_view"), "gradient_as_bucket_view is on"),
@@ -44,18 +43,87 @@ _NEEDS_STAGE: Mapping[str, tuple[Stage, str]] = {
     "async-checkpoint": (Stage.CHECKPOINT, "the recorded steps saved no checkpoint"),
 }
 #: Kinds for which doing things beside the loop less often is an answer.
-_BESIDE_THE_LOOP = {Kind.EVALUATION, Kind.LOGGING, Kind.CHECKPOINT_IO, Kind.HOST_PYTHON, Kind.HOST_SYNC}
+_BESIDE_THE_LOOP = {
+    Kind.EVALUATION,
+    Kind.LOGGING,
+    Kind.CHECKPOINT_IO,
+    Kind.HOST_PYTHON,
+    Kind.HOST_SYNC,
+    Kind.COMMUNICATION,
+    Kind.STRAGGLERS,
+}
+#: Methods that answer one kind of waiting only, though a loop may use them for more.
+_NO_CHECKPOINT = "this finding is not about checkpoints"
+_ONLY_FOR: Mapping[str, tuple[set[Kind], str]] = {
+    "dataloader-num-workers": (
+        {Kind.DATA_LOADING, Kind.STRAGGLERS, Kind.MEMORY_CAPACITY},
+        "this finding is not about waiting for data",
+    ),
+    "async-checkpoint": ({Kind.CHECKPOINT_IO, Kind.STRAGGLERS}, _NO_CHECKPOINT),
+    "no-empty-cache-in-loop": (
+        {Kind.HOST_SYNC, Kind.MEMORY_CAPACITY},
+        "no call of empty_cache was seen in the loop",
+    ),
+    "ddp": ({Kind.COMMUNICATION}, "the number of GPUs is no setting of this script"),
+    "inference-mode-eval": (
+        {Kind.EVALUATION, Kind.MEMORY_CAPACITY},
+        "this finding is not about evaluation",
+    ),
+    "eval-and-log-frequency": (
+        _BESIDE_THE_LOOP,
+        "evaluation and logging are not what this finding is about",
+    ),
+}
+
+
+_OF_DDP = {
+    "ddp-broadcast-buffers-off",
+    "ddp-bucket-cap",
+    "ddp-find-unused-off",
+    "ddp-gradient-as-bucket-view",
+    "ddp-static-graph",
+    "fp16-bf16-compress-hook",
+    "powersgd",
+}
+_OF_OTHER_FRAMEWORKS = {
+    "deepspeed-autotuning": "DeepSpeed's tuner needs a script that runs under DeepSpeed",
+    "ddp-over-dataparallel": "no torch.nn.DataParallel was seen in this run",
+}
 
 
 def no_use(method: str, kind: Kind, report: Report) -> str | None:
     """Why a method has nothing to do in this run, or is on already; None if neither, or the run does not tell."""
+    only = _ONLY_FOR.get(method)
+    if only is not None and kind not in only[0]:
+        return only[1]
     stage = _NEEDS_STAGE.get(method)
-    if stage is not None and all(share.name is not stage[0] for share in report.stages):
+    told = bool(report.stages) and kind is not Kind.MEMORY_CAPACITY
+    if stage is not None and told and all(share.name is not stage[0] for share in report.stages):
         return stage[1]
-    if method == "eval-and-log-frequency" and kind not in _BESIDE_THE_LOOP:
-        return "evaluation and logging are not what this finding is about"
+    if method == "disable-debug-apis" and not _is_debugging(report):
+        return "no debugging aid is known to be on"
+    if method in _OF_DDP and not _is_ddp(report.setup):
+        return "no DistributedDataParallel was seen in this run"
+    if method in _OF_OTHER_FRAMEWORKS and _was_recorded(report.setup):
+        return _OF_OTHER_FRAMEWORKS[method]
     check = _CHECKS.get(method)
     return check[1] if check is not None and check[0](report.setup) else None
+
+
+def _was_recorded(setup: Setup) -> bool:
+    """Whether the recorder described the run: then what it did not see was not there."""
+    return any(name.startswith(("loader.", "optimizer.", "model.")) for name in setup)
+
+
+def _is_ddp(setup: Setup) -> bool:
+    return any(name.startswith("ddp.") for name in setup) or not _was_recorded(setup)
+
+
+def _is_debugging(report: Report) -> bool:
+    told = ("torch.anomaly_mode", "env.cuda_launch_blocking")
+    causes = [str(finding.cause) for finding in report.findings]
+    found = any("anomaly" in cause or "launch-blocking" in cause for cause in causes)
+    return found or any(report.setup.get(name) is True for name in told)
 
 
 def _foreach_is_default(setup: Setup) -> bool:

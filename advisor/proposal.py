@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import IntEnum
 
 from ..profiler.report import Finding, Report
 from ..profiler.vocabulary import Stage
 from .predict.estimate import StepEstimate
+
+#: What remains at least of a time that a change removes. Ours.
+LEAST_REMAINS = 0.02
 
 
 class Effort(IntEnum):
@@ -23,6 +27,19 @@ class Effort(IntEnum):
         return {1: "one switch", 2: "a few lines", 4: "a rework"}[int(self)]
 
 
+class Fit(IntEnum):
+    """How well a proposal fits a finding; a gain counts less in the ranking the looser the fit is."""
+
+    CAUSE = 0
+    KIND = 1
+    LISTED = 2
+
+    @property
+    def weight(self) -> float:
+        """The factor of the predicted gain in the ranking. Ours."""
+        return {0: 1.0, 1: 0.5, 2: 0.25}[int(self)]
+
+
 @dataclass(frozen=True)
 class Proposal:
     """A change for a finding.
@@ -34,6 +51,7 @@ class Proposal:
         effort: what it takes.
         estimate: the step with the change; None where nothing can be said.
         knob: the switch that tries it from outside, as ``name=value``.
+        fit: whether it answers the cause that was found, helps this kind, or is only listed for it.
     """
 
     method: str
@@ -42,6 +60,15 @@ class Proposal:
     effort: Effort
     estimate: StepEstimate | None = None
     knob: str | None = None
+    fit: Fit = Fit.KIND
+
+
+@dataclass(frozen=True)
+class Declined:
+    """A method that textbooks name for a finding and that has no use in this run, and why."""
+
+    method: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -53,17 +80,34 @@ class Case:
 
     @property
     def step_s(self) -> float:
-        """Mean seconds of a step: what stages sum to."""
-        return self.report.step_time.mean_s if self.report.step_time is not None else 0.0
+        """Mean seconds of a step, which the stages sum to; of the window where a trace marks no steps; 0 if unknown."""
+        if self.report.step_time is not None:
+            return self.report.step_time.mean_s
+        return (self.finding.ms_per_step or 0.0) / 1e3 / self.finding.share if self.finding.share > 0 else 0.0
 
     @property
     def exposed_s(self) -> float:
         """Seconds of the step that the finding exposes: the most that can go."""
-        return min(self.finding.ms_per_step / 1e3, self.step_s)
+        return min((self.finding.ms_per_step or 0.0) / 1e3, self.step_s)
+
+    @property
+    def cause(self) -> str | None:
+        """The finer reason under the finding's kind."""
+        return self.finding.cause
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether a GPU is known to compute."""
+        return self.setup("device.kind") in ("cuda", "rocm")
 
     def setup(self, name: str) -> object:
         """A setup fact; None for unknown."""
         return self.report.setup.get(name)
+
+    def has(self, part: str) -> bool:
+        """Whether the model is known to contain a part, in the catalog's words (``attention``, ``conv``, …)."""
+        parts = self.setup("model.has")
+        return isinstance(parts, list | tuple | set | frozenset) and part in parts
 
     def number(self, name: str) -> float | None:
         """A setup fact that is a number; None for unknown."""
@@ -73,3 +117,34 @@ class Case:
     def stage_s(self, stage: Stage) -> float:
         """Seconds per step of a stage."""
         return next((share.seconds_per_step for share in self.report.stages if share.name is stage), 0.0)
+
+    def kernel_share(self, *classes: str) -> float | None:
+        """Share of all kernel time in these classes of kernels; None where no kernels were traced."""
+        known = self.report.kernel_classes
+        return sum(one.share for one in known if one.name in classes) if known else None
+
+    def remaining(self, best: float, likely: float, worst: float) -> StepEstimate:
+        """The step if these shares of the exposed time remain: at best, likely, at worst.
+
+        Something of it always remains, so that no run that only waits is promised a step of no time.
+        """
+        rest = self.step_s - self.exposed_s
+        shares = (max(share, LEAST_REMAINS) for share in (best, likely, worst))
+        return StepEstimate(*(rest + share * self.exposed_s for share in shares))
+
+    def what_if(self, change: str, *, likely: float = 0.75, worst: float = 0.0) -> StepEstimate | None:
+        """What replaying the trace predicts for a change; None where it was not replayed.
+
+        ``change`` is written as ``launch_cost_removed``. The replay takes a cost away as a whole: ``likely`` and
+        ``worst`` are the parts of what it saves that a method is expected to save.
+        """
+        for one in self.report.what_ifs:
+            if _slug(one.change) == change and one.measured_step_s > 0:
+                at_best = max(one.predicted_step_s, one.bound_step_s) / one.measured_step_s
+                saved = max(1 - at_best, 0.0) * self.step_s
+                return StepEstimate(*(self.step_s - part * saved for part in (1.0, likely, worst)))
+        return None
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")

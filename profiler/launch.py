@@ -6,13 +6,14 @@ The command keeps its own stdin, stdout and stderr. Nothing of it is changed but
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
@@ -22,9 +23,12 @@ import psutil
 
 from .agent import format as layout
 from .agent.options import Options
+from .calibration import machine_key
+from .compute import MACHINE
 from .errors import UsageError
 from .progress import STOPPED, Progress, ProgressReader
 from .store import Manifest, RunFolder, create_run
+from .telemetry import telemetry_of
 from .vocabulary import RunStatus
 
 BOOTSTRAP = Path(__file__).resolve().parent / "agent" / "bootstrap"
@@ -36,6 +40,7 @@ KILL_S = 5.0
 FORWARD_S = 2.0
 #: Kineto announces each window on stderr below this log level; stderr belongs to the script.
 QUIET_KINETO = "99"
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,7 @@ class Limits:
         traced_steps: steps of the deep window after them; 0 leaves it out.
         seconds: stop after this time once a few steps are timed; None for no limit.
         patience_s: give up if no step was seen for so long; None waits for ever.
+        timeout_s: terminate the command after so long, whatever it does; None never does.
     """
 
     steps: int | None = 40
@@ -55,6 +61,7 @@ class Limits:
     traced_steps: int = 3
     seconds: float | None = 120.0
     patience_s: float | None = 120.0
+    timeout_s: float | None = None
 
 
 def python_command(script: Sequence[str]) -> list[str]:
@@ -74,12 +81,32 @@ def python_command(script: Sequence[str]) -> list[str]:
     return [sys.executable, *script]
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What is changed about a command, and how it is tied to this process.
+
+    Attributes:
+        knobs: changes to put on, by name.
+        losses: note the losses of the steps.
+        own_session: the command gets a session of its own, so that a terminal's interrupt reaches this process alone,
+            and dies with this process even where that is killed.
+        cwd: the folder the command runs in; None for this one.
+    """
+
+    knobs: Mapping[str, str] = field(default_factory=dict[str, str])
+    losses: bool = False
+    own_session: bool = False
+    cwd: Path | None = None
+
+
 def record(
     command: Sequence[str],
     *,
     runs_dir: Path,
     limits: Limits,
+    setting: Setting = Setting(),
     stdout: IO[Any] | int | None = None,
+    stderr: IO[Any] | int | None = None,
     on_start: Callable[[RunFolder], None] = lambda run: None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> RunFolder:
@@ -89,7 +116,8 @@ def record(
         command: program and arguments.
         runs_dir: where the run's folder is made.
         limits: when to stop.
-        stdout: where the command's stdout goes; None leaves it as it is.
+        setting: what is changed about the command.
+        stdout, stderr: where the command's output goes; None leaves it as it is.
         on_start: called once the run's folder exists.
         on_progress: called a few times a second.
 
@@ -99,7 +127,7 @@ def record(
     if not command:
         raise UsageError("no command was given: put a script, `-m module` or `-- command` after the options")
     run = create_run(runs_dir, name=_name(command))
-    manifest = _manifest(run, command, limits)
+    manifest = _manifest(run, command, limits, setting)
     run.write_manifest(manifest)
     on_start(run)
     options = Options(
@@ -107,17 +135,57 @@ def record(
         steps=limits.steps,
         warmup=limits.warmup,
         traced_steps=limits.traced_steps,
+        knobs=dict(setting.knobs),
+        losses=setting.losses,
+        die_with_parent=setting.own_session,
     )
     try:
-        process = subprocess.Popen(command, env=_environment(options), stdout=stdout)
+        process = _start(command, options, setting, stdout, stderr)
     except OSError as error:
         run.release_reserve()
         run.write_manifest(manifest.model_copy(update={"status": RunStatus.FAILED, "note": str(error)}))
         raise UsageError(f"cannot start {command[0]}: {error.strerror}") from None
-    ended = _Follower(run, process, limits, on_progress).follow()
+    with telemetry_of(process.pid, run.path):
+        ended = _Follower(run, process, limits, on_progress, own_session=setting.own_session).follow()
     run.release_reserve()
     run.write_manifest(manifest.model_copy(update=ended))
     return run
+
+
+def _start(
+    command: Sequence[str],
+    options: Options,
+    setting: Setting,
+    stdout: IO[Any] | int | None,
+    stderr: IO[Any] | int | None,
+) -> subprocess.Popen[Any]:
+    return subprocess.Popen(
+        command,
+        env=_environment(options),
+        stdout=stdout,
+        stderr=stderr,
+        cwd=setting.cwd,
+        start_new_session=setting.own_session,
+        preexec_fn=_tied_to_this_process() if setting.own_session else None,  # noqa: PLW1509 - only calls prctl
+    )
+
+
+def start_with_knobs(command: Sequence[str], knobs: Mapping[str, str], folder: Path) -> subprocess.Popen[Any]:
+    """Start a command with changes on and without recording; ``folder`` takes what becomes of the changes.
+
+    Raises:
+        UsageError: the command cannot be started.
+    """
+    try:
+        return subprocess.Popen(command, env=environment_with_knobs(knobs, folder))
+    except OSError as error:
+        raise UsageError(f"cannot start {command[0]}: {error.strerror}") from None
+
+
+def environment_with_knobs(knobs: Mapping[str, str], folder: Path | None = None) -> dict[str, str]:
+    """The environment in which Python puts the changes on by itself."""
+    run_dir = "" if folder is None else str(folder.resolve())
+    return _environment(Options(run_dir=run_dir, record=False, traced_steps=0, knobs=dict(knobs)))
 
 
 class _Follower:
@@ -129,7 +197,10 @@ class _Follower:
         process: subprocess.Popen[Any],
         limits: Limits,
         on_progress: Callable[[Progress], None],
+        *,
+        own_session: bool,
     ) -> None:
+        self._own_session = own_session
         self._run = run
         self._process = process
         self._limits = limits
@@ -156,6 +227,8 @@ class _Follower:
             signal.signal(signal.SIGTERM, previous)
             if self._process.poll() is None:
                 _end_tree(self._process)
+            if self._own_session:
+                _kill_session(self._process.pid)
         return self._outcome(self._process.returncode)
 
     def _tick(self) -> None:
@@ -164,7 +237,11 @@ class _Follower:
         self._on_progress(progress)
         if progress.steps and self._first_step is None:
             self._first_step = moment
-        if self._ending_since is None:
+        timeout = self._limits.timeout_s
+        if timeout is not None and moment - self._started > timeout:
+            self._note = f"the command did not end within {timeout:.0f} s and was terminated"
+            _end_tree(self._process)
+        elif self._ending_since is None:
             if progress.ended == STOPPED:
                 self._ending_since = moment
             elif self._first_step is None:
@@ -207,7 +284,10 @@ class _Follower:
             return
         self._interrupted = True
         self._ending_since = time.monotonic()
-        self._may_forward = sys.stdin is None or not sys.stdin.isatty()
+        if self._own_session:
+            self._process.send_signal(signal.SIGINT)
+        else:
+            self._may_forward = sys.stdin is None or not sys.stdin.isatty()
 
     def _on_terminate(self, number: int, frame: object) -> None:
         self._interrupted = True
@@ -243,11 +323,31 @@ def _end_tree(root: subprocess.Popen[Any]) -> None:
     root.wait()
 
 
+def _kill_session(leader: int) -> None:
+    """Kill what is left of the group of a process that led its own session and is over."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+
+
 def _quietly(action: Callable[[], None]) -> None:
     try:
         action()
     except psutil.Error:
         return
+
+
+def _tied_to_this_process() -> Callable[[], None] | None:
+    """What the child does before it becomes the command: it asks to be killed when this process dies (Linux)."""
+    if sys.platform != "linux":
+        return None
+    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
+
+    def tie() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(128 + signal.SIGKILL)
+
+    return tie
 
 
 def _environment(options: Options) -> dict[str, str]:
@@ -260,11 +360,11 @@ def _environment(options: Options) -> dict[str, str]:
     return environment
 
 
-def _manifest(run: RunFolder, command: Sequence[str], limits: Limits) -> Manifest:
+def _manifest(run: RunFolder, command: Sequence[str], limits: Limits, setting: Setting) -> Manifest:
     return Manifest(
         id=run.path.name,
         command=list(command),
-        cwd=str(Path.cwd()),
+        cwd=str(setting.cwd or Path.cwd()),
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         status=RunStatus.RECORDING,
         launcher_pid=os.getpid(),
@@ -274,8 +374,9 @@ def _manifest(run: RunFolder, command: Sequence[str], limits: Limits) -> Manifes
             "warmup": limits.warmup,
             "traced_steps": limits.traced_steps,
             "seconds": limits.seconds,
+            "knobs": dict(setting.knobs),
         },
-        versions={"trainrx": version("trainrx"), "python": sys.version.split()[0]},
+        versions={"trainrx": version("trainrx"), "python": sys.version.split()[0], MACHINE: machine_key()},
         git=_git_state(),
     )
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .report import HostLine, LoaderReport, StepTime
+from .report import HostLine, LoaderReport, StepTime, Telemetry
+from .timeline.interruptions import Interruptions
 from .timeline.lateness import Lateness
-from .vocabulary import Stage
+from .timeline.process_memory import ProcessMemory
+from .vocabulary import Activity, Stage
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,11 @@ class Observation:
         exchanges_per_step: backwards per step that average gradients over ranks; None without data parallelism.
         collectives_per_step: collectives per step that the script calls itself.
         core_wait_share: share of wall time that the training thread waited for a free core; None if not known.
+        garbage: pauses of Python's garbage collector.
+        compilation: compilations within the timed steps.
+        operations_per_step: operations that backward runs per step; None if not known.
+        memory: memory of the training process; None where too few readings were taken.
+        telemetry: of the machine during the timed steps; None where it was not sampled.
         lines: where the training thread was seen, longest first.
     """
 
@@ -36,6 +43,11 @@ class Observation:
     exchanges_per_step: float | None = None
     collectives_per_step: float = 0.0
     core_wait_share: float | None = None
+    garbage: Interruptions = field(default=Interruptions())
+    compilation: Interruptions = field(default=Interruptions())
+    operations_per_step: float | None = None
+    memory: ProcessMemory | None = None
+    telemetry: Telemetry | None = None
 
     @property
     def step_s(self) -> float:
@@ -43,13 +55,23 @@ class Observation:
         return sum(self.stages.values())
 
     def seconds(self, *stages: Stage) -> float:
-        """Seconds per step of these stages together."""
-        return sum(self.stages.get(stage, 0.0) for stage in stages)
+        """Seconds per step of these stages together, less what interrupted them and is a finding of its own."""
+        return sum(self._own_seconds(stage) for stage in stages)
+
+    def _own_seconds(self, stage: Stage) -> float:
+        interrupted = self.garbage.seconds.get(stage, 0.0) + self.compilation.seconds.get(stage, 0.0)
+        return max(self.stages.get(stage, 0.0) - interrupted, 0.0)
 
     def share(self, *stages: Stage) -> float:
         """Share of the step of these stages together, 0 to 1."""
         return self.seconds(*stages) / self.step_s if self.step_s > 0 else 0.0
 
     def lines_of(self, stage: Stage, *, at_most: int = 3) -> tuple[HostLine, ...]:
-        """The lines of the user's own code that a stage spends most time in."""
-        return tuple(line for line in self.lines if line.stage is stage and line.user_code)[:at_most]
+        """The lines of the user's own code that a stage spends most time in, beside what `lines_doing` finds."""
+        return tuple(
+            line for line in self.lines if line.stage is stage and line.user_code and line.activity is None
+        )[:at_most]
+
+    def lines_doing(self, *activities: Activity) -> tuple[HostLine, ...]:
+        """The lines that do something beside training between the stages, whoever's they are."""
+        return tuple(line for line in self.lines if line.activity in activities and line.stage is Stage.HOST)

@@ -25,11 +25,12 @@ MAX_TIME_NS = 2**62
 
 @dataclass(frozen=True)
 class Frame:
-    """One Python frame of a sampled stack."""
+    """One Python frame of a sampled stack; the innermost of the script itself with the line's text."""
 
     file: str
     line: int
     function: str
+    text: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,7 @@ class WorkerRecording:
         batches: int64, shape (n, 10), columns as in `agent.format`.
         samples, stacks: as in `RankRecording`.
         ready_ns: when each of its processes was ready for its first batch.
+        threads: intra-op threads of each of its processes.
         transforms: running totals per transform and process, later ones last.
     """
 
@@ -51,6 +53,7 @@ class WorkerRecording:
     samples: NDArray[np.int64]
     stacks: Mapping[int, tuple[Frame, ...]]
     ready_ns: tuple[int, ...]
+    threads: tuple[int, ...]
     transforms: tuple[dict[str, Any], ...]
 
 
@@ -66,6 +69,7 @@ class RankRecording:
         facts: the other facts by name, in the order they were written.
         fault: why the agent switched itself off, if it did.
         workers: what its loader workers wrote.
+        minutes: int64, shape (k, words), columns as in `agent.format`: of a long run, all after its beginning.
     """
 
     rank: int
@@ -76,6 +80,7 @@ class RankRecording:
     facts: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
     fault: str | None = None
     workers: tuple[WorkerRecording, ...] = ()
+    minutes: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, layout.MINUTE_WORDS), np.int64))
 
     def of_code(self, *codes: int) -> NDArray[np.int64]:
         """The spans with these codes, shape (k, 4), in order of their start."""
@@ -124,6 +129,7 @@ def read_rank(folder: Path) -> RankRecording:
         facts=facts,
         fault=_read_fault(folder / layout.FAULT_FILE),
         workers=tuple(worker for path in workers if (worker := _read_worker(path)) is not None),
+        minutes=_read_records(folder / layout.MINUTES_FILE, layout.MINUTE_WORDS),
     )
 
 
@@ -141,11 +147,14 @@ def _read_worker(folder: Path) -> WorkerRecording | None:
         ready_ns=tuple(
             ready for fact in facts.get("worker", []) if (ready := whole(fact, "ready_ns")) is not None
         ),
+        threads=tuple(
+            threads for fact in facts.get("worker", []) if (threads := whole(fact, "threads")) is not None
+        ),
         transforms=tuple(facts.get("transform", [])),
     )
 
 
-def _frames(frames: object) -> tuple[Frame, ...]:
+def frames_of(frames: object) -> tuple[Frame, ...]:
     """The frames of a stack fact; those of another shape are left out."""
     entries = cast("list[object]", frames) if isinstance(frames, list) else []
     found = (_frame(entry) for entry in entries[:MAX_FRAMES])
@@ -154,8 +163,9 @@ def _frames(frames: object) -> tuple[Frame, ...]:
 
 def _frame(entry: object) -> Frame | None:
     match entry:
-        case [str(file), int(line), str(function)] if 0 <= line <= MAX_WHOLE:
-            return Frame(printable(file), line, printable(function))
+        case [str(file), int(line), str(function), *rest] if 0 <= line <= MAX_WHOLE:
+            words = printable(rest[0]) if rest and isinstance(rest[0], str) else None
+            return Frame(printable(file), line, printable(function), words)
         case _:
             return None
 
@@ -168,12 +178,23 @@ def _rank_number(process: dict[str, Any], folder: Path) -> int:
     return int(leading) if leading.isascii() and leading.isdigit() and len(leading) < 10 else 0
 
 
+def record_files(path: Path) -> list[Path]:
+    """A file of records and the numbered ones that follow it, in order, as far as they are there."""
+    followers = (entry for entry in path.parent.glob(f"{path.name}.*") if entry.suffix[1:].isdigit())
+    return [path, *sorted(followers, key=lambda entry: int(entry.suffix[1:]))[-layout.KEPT_SEGMENTS :]]
+
+
 def _read_records(path: Path, words: int) -> NDArray[np.int64]:
-    if not path.is_file():
-        return np.empty((0, words), dtype=np.int64)
-    size = min(path.stat().st_size, MAX_RECORDS_BYTES) // (8 * words)
-    records = np.fromfile(path, dtype="<i8", count=size * words).reshape(-1, words)
+    records = np.concatenate([_read_file(file, words) for file in record_files(path)])
     return records[_plausible(records)]
+
+
+def _read_file(path: Path, words: int) -> NDArray[np.int64]:
+    try:
+        size = min(path.stat().st_size, MAX_RECORDS_BYTES) // (8 * words)
+        return np.fromfile(path, dtype="<i8", count=size * words).reshape(-1, words)
+    except FileNotFoundError:  # never written, or rolled away this moment
+        return np.empty((0, words), dtype=np.int64)
 
 
 def _plausible(records: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -190,7 +211,7 @@ def _read_facts(folder: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[int
         name, number = str(fact.get("fact")), whole(fact, "number")
         if name == "stack":
             if number is not None:
-                stacks[number] = _frames(fact.get("frames"))
+                stacks[number] = frames_of(fact.get("frames"))
         else:
             facts[name].append(fact)
     return dict(facts), stacks

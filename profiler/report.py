@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import InputError
-from .vocabulary import Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
+from .vocabulary import Activity, Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
 
 SCHEMA_VERSION = 1
 
@@ -95,7 +95,7 @@ class Finding(Part):
     family: Family
     cause: str | None
     share: float = Field(description="exposed share of the step, 0 to 1")
-    ms_per_step: float
+    ms_per_step: float | None = Field(description="None where only shares are known")
     severity: Severity
     confidence: Confidence
     where: list[Where] = []
@@ -114,6 +114,9 @@ class HostLine(Part):
     share: float
     samples: int
     user_code: bool = True
+    activity: Activity | None = Field(
+        default=None, description="what the line did beside training, if it is known"
+    )
 
 
 class DeviceShares(Part):
@@ -262,10 +265,12 @@ class LoaderReport(Part):
     )
     bytes_per_sample: float | None = None
     start_s: float | None = Field(
-        default=None, description="from asking for workers to the first being ready"
+        default=None,
+        description="what an epoch's turn costs the training thread: ending workers, starting them, the first batch",
     )
     starts: int = Field(default=0, description="how often workers were started within the timed steps")
     empty_share: float | None = Field(default=None, description="share of fetches that found no batch ready")
+    worker_threads: int | None = Field(default=None, description="most intra-op threads of any worker")
     workers: list[WorkerReport] = []
     transforms: list[TransformReport] = []
     lines: list[LoaderLine] = []
@@ -279,6 +284,147 @@ class LoaderReport(Part):
     def batch_cpu_s(self) -> float:
         """Mean CPU seconds of making one batch."""
         return self.sample_cpu_s * self.samples_per_batch + self.collate_cpu_s
+
+
+class EstimatedShare(Part):
+    """A stage's share of the time looked at, estimated from samples, with its 95 % interval."""
+
+    name: Stage
+    share: float = Field(ge=0, le=1)
+    low: float = Field(ge=0, le=1)
+    high: float = Field(ge=0, le=1)
+    samples: int
+
+
+class EstimatedLine(Part):
+    """A line of Python that the training thread was seen in; ``share`` is of all its samples."""
+
+    file: str
+    line: int
+    function: str
+    stage: Stage
+    share: float
+    samples: int
+    user_code: bool = True
+
+
+class EstimatedWorker(Part):
+    """A loader worker seen from outside; ``cpu_share`` is CPU seconds per second, None if not known."""
+
+    pid: int
+    samples: int
+    busy_share: float = Field(description="share of samples in which it was making a batch")
+    cpu_share: float | None = None
+
+
+class Estimate(Part):
+    """What sampled stacks of a process tell, where steps were not seen: shares that sum to 1, never milliseconds."""
+
+    method: str
+    seconds: float
+    samples: int
+    stages: list[EstimatedShare]
+    lines: list[EstimatedLine] = []
+    workers: list[EstimatedWorker] = []
+
+
+class Minute(Part):
+    """A stretch of a long run of which only a summary was kept; ``start_s`` counts from the first step."""
+
+    start_s: float
+    seconds: float
+    steps: int
+    mean_s: float
+    shortest_s: float
+    longest_s: float
+
+
+class Compute(Part):
+    """How much the model computes, and how close that comes to what the machine can; what is not known has a reason."""
+
+    flops_per_step: float | None = Field(
+        default=None, description="floating-point operations of a step, recomputed ones too"
+    )
+    achieved_flops: float | None = Field(default=None, description="operations per second of the median step")
+    ceiling_flops: float | None = Field(
+        default=None, description="best rate of matrix products measured here"
+    )
+    ceiling: str | None = Field(default=None, description="what the ceiling was measured with")
+    mfu: float | None = Field(default=None, description="achieved over ceiling: model FLOPs utilisation")
+    reason: str | None = None
+
+
+class Series(Part):
+    """One quantity over time, thinned: means of equal stretches; None where a stretch has no sample."""
+
+    name: str
+    unit: str
+    values: list[float | None]
+
+
+class HostTelemetry(Part):
+    """The host over the timed steps; rates are means, levels are peaks. None is not told by this system."""
+
+    cores: int | None = Field(default=None, description="usable cores of the training process")
+    cores_busy: float | None = Field(default=None, description="cores' worth of work on the whole machine")
+    tree_cores_busy: float | None = Field(default=None, description="of that, the run's own processes")
+    load: float | None = None
+    rss_bytes: int | None = None
+    shared_bytes: int | None = None
+    swap_bytes: int | None = None
+    available_bytes: int | None = Field(default=None, description="the least that was free for programs")
+    read_bytes_s: float | None = None
+    written_bytes_s: float | None = None
+    clock_share: float | None = Field(default=None, description="mean clock over the most the cores can")
+    thermal_events: int | None = Field(default=None, description="times a core was slowed for heat")
+    quota_throttled_share: float | None = Field(
+        default=None, description="share of scheduling periods in which the container's CPU quota was used up"
+    )
+    quota_lost_share: float | None = Field(
+        default=None, description="share of the usable cores' time that the quota took away"
+    )
+
+
+class DeviceTelemetry(Part):
+    """One device over the timed steps; None is not told by this device."""
+
+    index: int
+    name: str | None = None
+    is_matched: bool = Field(default=True, description="a process of the run was seen on it")
+    samples: int
+    busy: float | None = Field(default=None, description="share of time with a kernel running, by NVML")
+    memory_peak_bytes: int | None = None
+    memory_total_bytes: int | None = None
+    clock_mhz: float | None = None
+    clock_max_mhz: float | None = None
+    clock_free_mhz: float | None = Field(
+        default=None, description="median clock while busy and not held down; None if it always was"
+    )
+    reason_shares: dict[str, float] = Field(default={}, description="share of busy samples, by reason")
+    clock_held_mhz: float | None = Field(default=None, description="median clock while busy and held down")
+    held_share: float | None = Field(
+        default=None, description="share of busy samples with the clock held down"
+    )
+    power_w: float | None = None
+    power_limit_w: float | None = None
+    energy_j: float | None = None
+    temperature_c: float | None = None
+    pcie_received_bytes_s: float | None = None
+    pcie_sent_bytes_s: float | None = None
+
+
+class Telemetry(Part):
+    """What the machine did during the timed steps, and over the whole run as thinned series."""
+
+    samples: int
+    interval_s: float = Field(description="median time between samples")
+    cost_share: float | None = Field(default=None, description="share of one core that sampling took")
+    host: HostTelemetry | None = None
+    host_reason: str | None = None
+    devices: list[DeviceTelemetry] = []
+    devices_reason: str | None = None
+    series_s: float = Field(default=0.0, description="length of a stretch of the series")
+    series: list[Series] = []
 
 
 class RecorderCost(Part):
@@ -351,6 +497,18 @@ class Prescription(Part):
     next_bottleneck: str | None = None
 
 
+class WhatIf(Part):
+    """What a step would take with one thing changed, predicted by replaying the trace; seconds per step."""
+
+    change: str
+    measured_step_s: float
+    predicted_step_s: float
+    bound_step_s: float = Field(description="the step without all exposed time of what is changed")
+    unexplained_share: float = Field(
+        description="what the unchanged replay did not reproduce of the measured step"
+    )
+
+
 class Speedup(Part):
     """Measured speed-up: median of pair ratios with a bootstrap interval."""
 
@@ -369,6 +527,15 @@ class Trial(Part):
     pairs: int
     verdict: str
     loss_check: str
+    reason: str = ""
+    kept: dict[str, str] = Field(default={}, description="knobs that both sides had")
+    method: str | None = Field(
+        default=None, description="the catalog's method that the trial put to the test"
+    )
+    finding: Kind | None = None
+    per_sample: bool = False
+    stalled: int = Field(default=0, description="pairs left out because an arm had stalled")
+    started: str | None = None
 
 
 class Report(Part):
@@ -390,6 +557,11 @@ class Report(Part):
         default=None, description="share of wall time that the training thread waited for a free core"
     )
     stages: list[StageShare] = []
+    estimate: Estimate | None = None
+    minutes: list[Minute] = Field(
+        default=[],
+        description="of a long run, all after its beginning; its details are of the beginning and the end",
+    )
     host_lines: list[HostLine] = []
     loader: LoaderReport | None = None
     loader_reason: str | None = None
@@ -401,7 +573,11 @@ class Report(Part):
     matrix_use: MatrixUse | None = None
     memory: MemoryCurveInfo | None = None
     collectives: CollectiveSkew | None = None
+    compute: Compute | None = None
+    telemetry: Telemetry | None = None
+    telemetry_reason: str | None = None
     findings: list[Finding] = []
+    what_ifs: list[WhatIf] = []
     prescriptions: list[Prescription] = []
     ruled_out: list[RuledOut] = []
     cells: list[CellAdvice] = []

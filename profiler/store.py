@@ -50,6 +50,7 @@ class Manifest(BaseModel):
     versions: dict[str, str] = {}
     git: dict[str, Any] = {}
     note: str | None = None
+    sources: dict[str, str] = {}
 
 
 class RunFolder:

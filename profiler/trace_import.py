@@ -6,7 +6,6 @@ The run folder is the one that a recorded run has: ``run.json``, ``ranks/<n>/``,
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import tempfile
@@ -14,12 +13,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from importlib.metadata import version
 from pathlib import Path
 
 from .errors import InputError
 from .ingest.rank_names import compiled_pattern, name_ranks
 from .ingest.source import Progress, no_progress
 from .report import Report, RunInfo
+from .store import Manifest, RunFolder
 from .timeline.rank_pool import FileTask, Outcome, needs_pool, process_pool, run_all, run_task
 from .timeline.rank_summary import RankSummary
 from .trace_report import Attachment, report_of, report_of_attachments
@@ -206,9 +207,16 @@ def _write(
             target = folder / "ranks" / str(rank)
             target.mkdir(parents=True)
             shutil.move(imported.columns[path], target / "trace")
-    run = report.run.model_dump(mode="json") | {
-        "schema_version": report.schema_version,
-        "sources": {str(rank): str(path) for rank, (path, _) in sorted(named.items())},
-    }
-    (folder / "run.json").write_text(json.dumps(run, indent=1), encoding="utf-8")
-    (folder / "report.json").write_text(report.to_json(), encoding="utf-8")
+    stored = RunFolder(folder)
+    stored.write_manifest(
+        Manifest(
+            id=report.run.id,
+            command=report.run.command,
+            cwd=str(Path.cwd()),
+            started=report.run.started or "",
+            status=report.run.status,
+            versions={"trainrx": version("trainrx")},
+            sources={str(rank): str(path) for rank, (path, _) in sorted(named.items())},
+        )
+    )
+    stored.write_report(report)

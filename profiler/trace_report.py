@@ -369,6 +369,13 @@ def _notes(ranks: Mapping[int, RankSummary]) -> list[str]:
     return [f"rank {rank}: {note}" for rank, summary in ranks.items() for note in summary.info.notes]
 
 
+def _device_kind(summary: RankSummary) -> str | None:
+    """The word that the catalog's conditions use; None where the trace tells of no device."""
+    if not summary.observation.device_active:
+        return None
+    return "rocm" if (summary.info.vendor or "").lower() in ("amd", "rocm") else "cuda"
+
+
 def _setup(summaries: Sequence[RankSummary], attachments: Sequence[Attachment]) -> dict[str, object]:
     setup: dict[str, object] = {}
     if summaries:
@@ -377,10 +384,11 @@ def _setup(summaries: Sequence[RankSummary], attachments: Sequence[Attachment]) 
             "world_size": info.world_size,
             "backend": info.backend,
             "collective_library": info.collective_library,
-            "vendor": info.vendor,
-            "device": info.devices[0].name if info.devices else None,
+            "device.kind": _device_kind(summaries[0]),
+            "device.name": info.devices[0].name if info.devices else None,
             "devices_in_host": len(info.devices) or None,
             "loader": summaries[0].observation.loader,
+            "loader.num_workers": 0 if summaries[0].observation.loader == "single-process" else None,
             "steps_marked": summaries[0].steps.marked,
             **info.versions,
         }

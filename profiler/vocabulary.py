@@ -107,6 +107,16 @@ _FAMILIES = {
 }
 
 
+class Activity(Word):
+    """What a script does beside training, as far as its stacks tell."""
+
+    LOGGING = "logging"
+    PRINTING = "printing"
+    PLOTTING = "plotting"
+    SAVING = "saving"
+    COMPILING = "compiling"
+
+
 class Severity(Word):
     """How much a finding matters, by its exposed share of the step."""
 
@@ -133,6 +143,7 @@ class RunStatus(Word):
     INTERRUPTED = "interrupted"
     LOST = "lost"
     IMPORTED = "imported"
+    ATTACHED = "attached"
 
 
 class IdleCause(Word):

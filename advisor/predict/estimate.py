@@ -20,11 +20,13 @@ def speedup(now_s: float, estimate: StepEstimate, *, exposed_s: float) -> Predic
     """The speed-up that an estimate means for a step that takes ``now_s``.
 
     The bound is the step without the ``exposed_s`` seconds that the change can remove at most (Amdahl's law); no number
-    passes it.
+    passes it. ``now_s`` is above 0.
     """
     bound = now_s / max(now_s - exposed_s, now_s * 1e-3)
+    least_s = now_s / bound
     low, mid, high = (
-        min(now_s / seconds, bound) for seconds in (estimate.worst_s, estimate.likely_s, estimate.best_s)
+        min(now_s / max(seconds, least_s), bound)
+        for seconds in (estimate.worst_s, estimate.likely_s, estimate.best_s)
     )
     return Prediction(low=low, mid=mid, high=high, bound=bound)
 

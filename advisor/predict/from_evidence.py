@@ -19,7 +19,8 @@ def published_gains(method: Method) -> list[float]:
 def estimate_from_evidence(method: Method, now_s: float, stage_s: float) -> StepEstimate | None:
     """The step if the finding's ``stage_s`` seconds run faster as published; None without a published ratio.
 
-    The published range is widened to include "no change": other hardware, other model.
+    The published range is widened to include "no change", and half of the median's gain (its square root) counts as
+    likely: other hardware, other model, and what did not help is seldom published.
     """
     gains = published_gains(method)
     if len(gains) < MIN_ROWS:
@@ -28,6 +29,6 @@ def estimate_from_evidence(method: Method, now_s: float, stage_s: float) -> Step
         now_s,
         stage_s,
         best=max(gains[-1], 1.0),
-        likely=max(median(gains), gains[0]),
+        likely=median(gains) ** 0.5,
         worst=min(gains[0], 1.0),
     )

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..predict.estimate import StepEstimate
-from ..proposal import Case, Effort, Proposal
+from ..proposal import Case, Effort, Fit, Proposal
 
 INTERVAL = 10
-#: Copying the state before it is written in the background still takes time: this share of a save, from none to half.
-COPY_SHARE = 0.2
+#: Copying the state before it is written in the background still takes time: this share of a save, likely and at worst.
+COPY_SHARE, WORST_COPY_SHARE = 0.2, 0.6
 
 
 def propose(case: Case) -> Iterator[Proposal]:
     """Interval first, then asynchronous saving."""
-    rest = case.step_s - case.exposed_s
+    yield Proposal(
+        method="async-checkpoint",
+        knob="checkpoint.async_save=true",
+        how="torch.distributed.checkpoint.async_save(state, checkpoint_id=path), or copy the state, save in a thread",
+        basis=f"the measured time in torch.save, less a copy of the state (about {COPY_SHARE:.0%} of it)",
+        effort=Effort.LINES,
+        estimate=case.remaining(0.0, COPY_SHARE, WORST_COPY_SHARE),
+        fit=Fit.CAUSE,
+    )
     yield Proposal(
         method="eval-and-log-frequency",
         knob=f"checkpoint.every={INTERVAL}",
         how=f"save every {INTERVAL} times as many steps, or by the clock (once in ten minutes)",
         basis=f"the measured time in torch.save, {INTERVAL} times less often",
         effort=Effort.SWITCH,
-        estimate=StepEstimate(rest, rest + case.exposed_s / INTERVAL, rest + 0.3 * case.exposed_s),
-    )
-    yield Proposal(
-        method="async-checkpoint",
-        knob="checkpoint.asynchronous=true",
-        how="torch.distributed.checkpoint.async_save(state, checkpoint_id=path), or copy the state, save in a thread",
-        basis=f"the measured time in torch.save, less a copy of the state (about {COPY_SHARE:.0%} of it)",
-        effort=Effort.LINES,
-        estimate=StepEstimate(rest, rest + COPY_SHARE * case.exposed_s, rest + 0.6 * case.exposed_s),
+        estimate=case.remaining(1 / INTERVAL, 1 / INTERVAL, 0.3),
+        fit=Fit.CAUSE,
     )

@@ -1,39 +1,49 @@
-"""Against exposed gradient exchange: do it once a step, in larger pieces, in fewer bytes."""
+"""Against exposed gradient exchange: do it once a step, in larger pieces, in fewer bytes, over the right link."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..predict.estimate import StepEstimate
-from ..proposal import Case, Effort, Proposal
+from ..proposal import Case, Effort, Fit, Proposal
 
 MIB = 2**20
+#: Collectives that a script calls per layer or per value: joining them is the answer, not fewer bytes.
+COMPLETE = frozenset({"sync-batchnorm", "per-parameter-collectives", "loss-allreduce-every-step"})
+INTERVAL = 10
 
 
 def propose(case: Case) -> Iterator[Proposal]:
     """By cause: what makes the exchange larger than it needs to be comes first."""
+    match case.cause:
+        case "sync-batchnorm":
+            yield _local_statistics(case)
+            return
+        case "per-parameter-collectives":
+            yield _in_buckets(case)
+            return
+        case "loss-allreduce-every-step":
+            yield from _losses(case)
+            return
+        case _:
+            pass
     yield from _once_a_step(case)
     yield from _unused_parameters(case)
     yield from _bucket_size(case)
+    yield from _transport(case)
     yield from _fewer_bytes(case)
-
-
-def _left(case: Case, best: float, likely: float, worst: float) -> StepEstimate:
-    """The step if these shares of the exposed exchange remain."""
-    rest = case.step_s - case.exposed_s
-    return StepEstimate(*(rest + share * case.exposed_s for share in (best, likely, worst)))
 
 
 def _once_a_step(case: Case) -> Iterator[Proposal]:
     micro = case.report.batches_per_step or 1.0
-    if case.finding.cause != "accumulation-without-no-sync" or micro < 1.5:
+    if case.cause != "accumulation-without-no-sync" or micro < 1.5:
         return
     yield Proposal(
         method="ddp-no-sync",
         how="with model.no_sync(): around forward and backward of all micro-batches but the last",
         basis=f"one exchange per step instead of {micro:.0f}",
         effort=Effort.LINES,
-        estimate=_left(case, 1 / micro, 1.1 / micro, min(2 / micro, 1.0)),
+        estimate=case.remaining(1 / micro, 1.1 / micro, min(2 / micro, 1.0)),
+        fit=Fit.CAUSE,
     )
 
 
@@ -46,13 +56,14 @@ def _unused_parameters(case: Case) -> Iterator[Proposal]:
         how="DistributedDataParallel(..., find_unused_parameters=False), if every parameter is used in each step",
         basis="the walk over the graph after each forward goes; its share of the exchange is not measured apart",
         effort=Effort.SWITCH,
-        estimate=_left(case, 0.5, 0.85, 1.0),
+        estimate=case.remaining(0.5, 0.85, 1.0),
+        fit=Fit.CAUSE,
     )
 
 
 def _bucket_size(case: Case) -> Iterator[Proposal]:
     bucket = case.number("ddp.bucket_bytes_cap")
-    if case.finding.cause != "small-buckets" or bucket is None:
+    if case.cause != "small-buckets" or bucket is None:
         return
     yield Proposal(
         method="ddp-bucket-cap",
@@ -60,7 +71,80 @@ def _bucket_size(case: Case) -> Iterator[Proposal]:
         how=f"DistributedDataParallel(..., bucket_cap_mb=25)  # it is {bucket / MIB:.2g} now",
         basis="fewer, larger all-reduces; what latency and what bandwidth takes is not measured apart",
         effort=Effort.SWITCH,
-        estimate=_left(case, 0.2, 0.5, 0.9),
+        estimate=case.remaining(0.2, 0.5, 0.9),
+        fit=Fit.CAUSE,
+    )
+
+
+def _in_buckets(case: Case) -> Proposal:
+    return Proposal(
+        method="ddp",
+        how=(
+            "DistributedDataParallel(model) joins gradients in buckets of 25 MB and sends them during backward; "
+            "by hand: one flat buffer, async_op=True, and a wait before the update"
+        ),
+        basis=case_basis(
+            case, "few large exchanges beside backward in place of one after the other per parameter"
+        ),
+        effort=Effort.LINES,
+        estimate=case.what_if("communication_overlapped") or case.remaining(0.1, 0.4, 0.9),
+        fit=Fit.CAUSE,
+    )
+
+
+def case_basis(case: Case, otherwise: str) -> str:
+    """What an overlap's estimate rests on."""
+    replayed = case.what_if("communication_overlapped") is not None
+    return "replaying the trace with collectives beside the computation" if replayed else otherwise
+
+
+def _local_statistics(case: Case) -> Proposal:
+    batch = case.number("loader.batch_size")
+    each = "" if batch is None else f" (it has {batch:g})"
+    return Proposal(
+        method="local-batchnorm",
+        how=f"leave out convert_sync_batchnorm where a rank has 16 samples or more{each}; "
+        "PyTorch before 1.6 sends three small collectives a layer, newer ones two",
+        basis="the measured time in the norm layers' collectives",
+        effort=Effort.LINES,
+        estimate=case.remaining(0.05, 0.3, 1.0),
+        fit=Fit.CAUSE,
+    )
+
+
+def _losses(case: Case) -> Iterator[Proposal]:
+    yield Proposal(
+        method="eval-and-log-frequency",
+        how=f"reduce losses over ranks only where they are printed, all in one tensor: `if step % {INTERVAL} == 0:`",
+        basis=f"the measured time of these collectives in one step of {INTERVAL}",
+        effort=Effort.LINES,
+        estimate=case.remaining(1 / INTERVAL, 1 / INTERVAL, 0.6),
+        fit=Fit.CAUSE,
+    )
+    yield Proposal(
+        method="avoid-host-sync",
+        how="keep losses on the device; reduce them with async_op=True, and read them a step later",
+        basis="the waiting behind these collectives; what stays is the transfer",
+        effort=Effort.LINES,
+        estimate=case.remaining(0.2, 0.5, 1.0),
+        fit=Fit.CAUSE,
+    )
+
+
+def _transport(case: Case) -> Iterator[Proposal]:
+    if case.setup("device.kind") == "cpu" or case.setup("nodes") == 1:
+        return
+    slow = case.cause == "slow-nccl-transport"
+    yield Proposal(
+        method="nccl-tuning",
+        how=(
+            "NCCL_DEBUG=INFO says which transport is used: NET/IB with GDRDMA is wanted "
+            "(nvidia-peermem loaded, PCIe ACS off, NCCL_NET_GDR_READ=1 to compare); nccl-tests shows the rate"
+        ),
+        basis="public reports gained 1.5 times the rate where the transport was wrong, and nothing where it was right",
+        effort=Effort.LINES,
+        estimate=case.remaining(0.3, 0.66, 1.0) if slow else case.remaining(0.5, 0.9, 1.0),
+        fit=Fit.CAUSE if slow else Fit.KIND,
     )
 
 
@@ -73,5 +157,5 @@ def _fewer_bytes(case: Case) -> Iterator[Proposal]:
         how="model.register_comm_hook(None, ddp_comm_hooks.default_hooks.bf16_compress_hook)",
         basis="half the bytes; where latency dominates, nothing",
         effort=Effort.LINES,
-        estimate=_left(case, 0.5, 0.75, 1.05),
+        estimate=case.remaining(0.5, 0.75, 1.05),
     )

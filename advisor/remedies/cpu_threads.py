@@ -6,41 +6,66 @@ from collections.abc import Iterator
 
 from ...profiler.vocabulary import Stage
 from ..predict.estimate import StepEstimate
-from ..proposal import Case, Effort, Proposal
+from ..proposal import Case, Effort, Fit, Proposal
 
 #: The share of forward and backward that more threads speed up: at worst, likely, at best.
 PARALLEL_SHARES = (0.3, 0.7, 0.95)
 
 
 def propose(case: Case) -> Iterator[Proposal]:
-    """As many intra-op threads as cores are free for this rank."""
+    """As many threads as cores are free for this rank: more where cores idle, fewer where threads fight."""
     cores, threads = case.number("cpu.cores"), case.number("cpu.threads")
     if cores is None or threads is None:
         return
-    ranks = case.number("world_size") or 1
-    free = max(int(cores / ranks), 1)
-    if free > threads:
-        model_s = case.stage_s(Stage.FORWARD) + case.stage_s(Stage.BACKWARD)
-        worst, likely, best = (
-            case.step_s - share * model_s * (1 - threads / free) for share in PARALLEL_SHARES
-        )
-        yield Proposal(
-            method="cpu-inductor-onednn",
-            knob=f"threads.intraop={free}",
-            how=f"torch.set_num_threads({free})  # it is {threads:g} now; or OMP_NUM_THREADS={free}",
-            basis="Amdahl's law over forward and backward, 30 to 95 % of them parallel",
-            effort=Effort.SWITCH,
-            estimate=StepEstimate(best, likely, worst),
-        )
-    elif free < threads or case.finding.cause == "oversubscribed":
-        fewer = max(free, 1)
+    free = max(int(cores / ranks_here(case)), 1)
+    if case.cause == "oversubscribed" or free < threads:
+        yield from _fewer(case, free, int(threads))
+    elif free > threads:
+        yield _more(case, free, int(threads))
+
+
+def ranks_here(case: Case) -> float:
+    """Ranks that share this machine's cores."""
+    return max(case.number("local_world_size") or case.number("world_size") or 1, 1)
+
+
+def _more(case: Case, free: int, threads: int) -> Proposal:
+    model_s = case.stage_s(Stage.FORWARD) + case.stage_s(Stage.BACKWARD)
+    worst, likely, best = (case.step_s - share * model_s * (1 - threads / free) for share in PARALLEL_SHARES)
+    return Proposal(
+        method="cpu-inductor-onednn",
+        knob=f"threads.intraop={free}",
+        how=f"torch.set_num_threads({free})  # it is {threads} now; or OMP_NUM_THREADS={free}",
+        basis="Amdahl's law over forward and backward, 30 to 95 % of them parallel",
+        effort=Effort.SWITCH,
+        estimate=StepEstimate(best, likely, worst),
+        fit=Fit.CAUSE,
+    )
+
+
+def _fewer(case: Case, free: int, threads: int) -> Iterator[Proposal]:
+    """Workers are told first, since each of them may have a pool of threads of its own."""
+    estimate = case.remaining(0.1, 0.5, 1.0)
+    basis = "the time that threads were measured to wait for a core"
+    workers = case.number("loader.num_workers") or 0
+    if workers > 0:
         yield Proposal(
             method="worker-thread-limit",
-            knob=f"threads.intraop={fewer}",
-            how=f"torch.set_num_threads({fewer}), and torch.set_num_threads(1) in each loader worker",
-            basis="the time that threads were measured to wait for a core",
+            knob="loader.worker_threads=1",
+            how="worker_init_fn: torch.set_num_threads(1), cv2.setNumThreads(0); and OMP_NUM_THREADS=1",
+            basis=basis,
             effort=Effort.SWITCH,
-            estimate=StepEstimate(
-                case.step_s - case.exposed_s, case.step_s - 0.5 * case.exposed_s, case.step_s
-            ),
+            estimate=estimate,
+            fit=Fit.CAUSE,
+        )
+    left = max(int(free - workers), 1)
+    if left < threads:
+        yield Proposal(
+            method="cpu-inductor-onednn",
+            knob=f"threads.intraop={left}",
+            how=f"torch.set_num_threads({left})  # it is {threads} now, beside {workers:g} workers on {free} cores",
+            basis=basis,
+            effort=Effort.SWITCH,
+            estimate=estimate,
+            fit=Fit.CAUSE,
         )

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..predict.estimate import StepEstimate
-from ..proposal import Case, Effort, Proposal
+from ..proposal import Case, Effort, Fit, Proposal
 
 INTERVAL = 5
 
 
 def propose(case: Case) -> Iterator[Proposal]:
-    """Interval first, then inference mode."""
-    rest = case.step_s - case.exposed_s
+    """Interval first, then inference mode with larger batches."""
     yield Proposal(
         method="eval-and-log-frequency",
         how=f"evaluate {INTERVAL} times less often, or on a part of the validation set",
         basis=f"the measured time of evaluation, {INTERVAL} times less often",
         effort=Effort.LINES,
-        estimate=StepEstimate(rest, rest + case.exposed_s / INTERVAL, rest + 0.5 * case.exposed_s),
+        estimate=case.remaining(1 / INTERVAL, 1 / INTERVAL, 0.5),
+        fit=Fit.CAUSE,
     )
     yield Proposal(
         method="inference-mode-eval",
         knob="eval.inference_mode=true",
         how="with torch.inference_mode(): around the evaluation loop, with a larger batch than in training",
-        basis="a tenth of evaluation time, which skipping autograd's bookkeeping commonly saves",
+        basis="a tenth of evaluation time, which autograd's bookkeeping commonly takes; larger batches add to it",
         effort=Effort.SWITCH,
-        estimate=StepEstimate(rest + 0.7 * case.exposed_s, rest + 0.95 * case.exposed_s, case.step_s),
+        estimate=case.remaining(0.5, 0.9, 1.0),
+        fit=Fit.CAUSE,
     )

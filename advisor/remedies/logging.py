@@ -1,5 +1,5 @@
-"""Against printing, logging and plotting in each step."""
+"""Against printing, logging and plotting in each step: less often, and read back from the device only then."""
 
-from .host_python import propose
+from .host_python import COMPLETE, propose
 
-__all__ = ["propose"]
+__all__ = ["COMPLETE", "propose"]

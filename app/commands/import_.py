@@ -34,13 +34,12 @@ def import_(
     Kineto and Chrome JSON, Nsight Systems SQLite, CUDA memory snapshots, execution traces, metric CSVs.
     """
     from ...profiler.errors import NotEnoughEvidence
-    from ...profiler.trace_import import import_traces
+    from ..importing import import_and_prescribe
 
     with _progress() as (by_bytes, by_files):
-        report, folder = import_traces(
+        report, folder = import_and_prescribe(
             paths,
             runs,
-            command=["trainrx", "import", *map(str, paths)],
             rank_pattern=rank_pattern,
             keep_columns=columns,
             byte_progress=by_bytes,
@@ -75,12 +74,9 @@ def _print(report: Report, folder: Path, as_json: bool) -> None:
     if as_json:
         typer.echo(report.to_json())
         return
-    from rich.console import Console
+    from ..terminal.report import print_report
 
-    from ..trace_tables import report_view
-
-    Console().print(report_view(report))
-    typer.echo(f"Run {folder}", err=True)
+    print_report(report, folder)
 
 
 def register(app: typer.Typer) -> None:

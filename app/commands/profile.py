@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from .options import DEFAULT_RUNS, AsJson, RunsDir
-
-
-class _ScriptCommand(TyperCommand):
-    """Takes everything from the script, ``-m`` or ``--`` on as the command to record."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        takes_value = {
-            name
-            for parameter in self.params
-            for name in parameter.opts
-            if not getattr(parameter, "is_flag", True)
-        }
-        position = 0
-        while position < len(args) and args[position].startswith("-") and args[position] not in ("-m", "--"):
-            position += 2 if args[position] in takes_value else 1
-        if position < len(args) and args[position] == "-m":
-            args = [*args[:position], "--", *args[position:]]
-        elif position < len(args) and args[position] == "--":
-            args = [*args[:position], "--", "--", *args[position + 1 :]]
-        return super().parse_args(ctx, args)
+from .script_command import ScriptCommand
 
 
 def profile(
@@ -68,4 +48,4 @@ def profile(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(cls=_ScriptCommand, context_settings={"allow_interspersed_args": False})(profile)
+    app.command(cls=ScriptCommand, context_settings={"allow_interspersed_args": False})(profile)

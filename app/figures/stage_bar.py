@@ -12,7 +12,7 @@ from .palette import stage_color
 from .template import styled
 
 #: A stage narrower than this share has its label in the legend only.
-LABEL_FROM_SHARE = 0.09
+LABEL_FROM_SHARE = 0.075
 HEIGHT_PX = 150
 
 

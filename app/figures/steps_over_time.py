@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from ...profiler.vocabulary import Stage
 from ..views import format as text
-from ..views.steps import Mark, Span, StepSeries
+from ..views.steps import Mark, StepSeries
 from .palette import NEUTRAL, NEUTRAL_FAINT, stage_color
 from .template import styled
 
@@ -25,7 +25,7 @@ def steps_over_time(series: StepSeries) -> go.Figure:
     figure.update_layout(barmode="stack", bargap=0.12, hovermode="x unified", legend={"y": 1.09})
     figure.update_xaxes(title="step", showgrid=False, range=_step_range(series))
     figure.update_yaxes(title="ms per step", range=[0, series.axis_ms])
-    _shade_left_out(figure, series)
+    figure.update_layout(shapes=_shades(series), annotations=list(_labels(series)))
     return styled(figure, height_px=HEIGHT_PX)
 
 
@@ -74,28 +74,39 @@ def _step_range(series: StepSeries) -> list[float]:
     return [series.step[0] - 0.6, series.step[-1] + series.steps_per_bar - 0.4]
 
 
-def _shade_left_out(figure: go.Figure, series: StepSeries) -> None:
+def _shades(series: StepSeries) -> list[dict[str, object]]:
+    return [
+        {
+            "type": "rect",
+            "x0": span.first - 0.5,
+            "x1": span.last + 0.5,
+            "yref": "paper",
+            "y0": 0,
+            "y1": 1,
+            "fillcolor": NEUTRAL_FAINT,
+            "line": {"width": 0},
+            "layer": "below",
+        }
+        for span in series.spans
+    ]
+
+
+def _labels(series: StepSeries) -> Iterator[dict[str, object]]:
+    """Why steps are left out, above them, as far as the labels have room."""
     first, end = _step_range(series)
-    free_from = first
+    free_from = first - 1
     for span in series.spans:
-        figure.add_vrect(
-            x0=span.first - 0.5, x1=span.last + 0.5, fillcolor=NEUTRAL_FAINT, line_width=0, layer="below"
-        )
-        if span.first >= free_from - 1:
-            _label_above(figure, span)
+        if span.first >= free_from:
             free_from = span.first + LABEL_EVERY_SHARE * (end - first)
-
-
-def _label_above(figure: go.Figure, span: Span) -> None:
-    figure.add_annotation(
-        x=span.first - 0.5,
-        y=1.0,
-        yref="paper",
-        xanchor="left",
-        yanchor="bottom",
-        text=span.label,
-        showarrow=False,
-    )
+            yield {
+                "x": span.first - 0.5,
+                "y": 1.0,
+                "yref": "paper",
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "text": span.label,
+                "showarrow": False,
+            }
 
 
 def _median(series: StepSeries) -> Iterator[go.Scatter]:

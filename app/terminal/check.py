@@ -1,4 +1,4 @@
-"""Prints what can be measured on this machine."""
+"""Prints what can be measured on this machine, and its ceilings."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from ...profiler.calibration import Ceilings
 from ...profiler.capabilities import Capability
 
 
@@ -16,4 +17,23 @@ def print_capabilities(found: Sequence[Capability]) -> None:
     for item in found:
         mark = "[green]yes[/]" if item.available else "[yellow]no[/]"
         table.add_row(mark, item.name, item.detail)
+    Console().print(table)
+
+
+def print_ceilings(ceilings: Ceilings) -> None:
+    """A row for each ceiling, with what could not be measured below."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("at most")
+    table.add_column("", justify="right")
+    for product in ceilings.matmul:
+        threads = "" if product.threads is None else f", {product.threads} threads"
+        table.add_row(
+            f"matmul {product.dtype} on {product.device}{threads}",
+            f"{product.flops_per_s / 1e9:,.1f} GFLOP/s",
+        )
+    for rate in ceilings.rates:
+        latency = "" if rate.latency_s is None else f", {rate.latency_s * 1e6:,.0f} µs at least"
+        table.add_row(rate.name, f"{rate.bytes_per_s / 1e9:,.2f} GB/s{latency}")
+    for name, reason in ceilings.unavailable.items():
+        table.add_row(name, f"not measured: {reason}")
     Console().print(table)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
+from pathlib import PurePath
 from typing import Any
 
 from ...profiler.diagnosis.finding import short_path
-from ...profiler.report import Fact, Finding, HostLine, RankInfo, Report, StageShare, Where
+from ...profiler.report import Fact, Finding, HostLine, RankInfo, Report, StageShare
 from ...profiler.store import Manifest
 from ...profiler.vocabulary import RunStatus, Severity, Stage
 from . import format as text
+from .ending import ending
 from .run_list import headline, script_name
 
 #: Fewer stack samples than this make a line's time a rough guess.
@@ -115,6 +118,7 @@ class DiagnosisView:
     """All of a run's diagnosis, ready to be drawn or printed.
 
     Attributes:
+        command: as it would be typed where it was run.
         ending: how the run ended, in words.
         label: the verdict's grade in words, e.g. ``high · data loading``.
         timed: steps were timed, so that there are stages, and findings could be made.
@@ -151,10 +155,10 @@ def diagnosis_view(report: Report, manifest: Manifest, *, warnings: Iterable[str
     return DiagnosisView(
         id=report.run.id,
         script=script_name(manifest.command),
-        command=" ".join(manifest.command),
+        command=_command(manifest),
         started=text.moment(manifest.started),
         status=str(manifest.status),
-        ending=_ending(manifest),
+        ending=ending(manifest.status, manifest.exit_code),
         verdict=_verdict(report, recording=recording),
         tone=_tone(report),
         label=_label(report, recording=recording),
@@ -169,6 +173,13 @@ def diagnosis_view(report: Report, manifest: Manifest, *, warnings: Iterable[str
         ranks=tuple(_rank(rank) for rank in report.ranks) if len(report.ranks) > 1 else (),
         notes=tuple(_notes(report, manifest)),
     )
+
+
+def _command(manifest: Manifest) -> str:
+    """The command as one would type it where it was run: short program name, paths relative."""
+    program, *arguments = manifest.command or [""]
+    inside = manifest.cwd.rstrip("/\\") + "/"
+    return shlex.join([PurePath(program).name, *(word.removeprefix(inside) for word in arguments)])
 
 
 def _verdict(report: Report, *, recording: bool) -> str:
@@ -194,24 +205,6 @@ def _label(report: Report, *, recording: bool) -> str:
         return "waiting for steps" if recording else "no answer"
     found = headline(report)
     return "nothing dominates" if found is None else f"{found.severity} · {found.family}"
-
-
-def _ending(manifest: Manifest) -> str:
-    words = _ENDINGS[manifest.status]
-    if manifest.status is RunStatus.FAILED and manifest.exit_code is not None:
-        words = f"{words} with exit code {manifest.exit_code}"
-    return words
-
-
-_ENDINGS = {
-    RunStatus.RECORDING: "being recorded now",
-    RunStatus.FINISHED: "the script ran to its end",
-    RunStatus.STOPPED: "stopped once enough was recorded",
-    RunStatus.FAILED: "the script failed",
-    RunStatus.INTERRUPTED: "interrupted by hand",
-    RunStatus.LOST: "the recorder ended without a last word; what was written is shown",
-    RunStatus.IMPORTED: "imported from a trace",
-}
 
 
 def _figures(report: Report) -> tuple[Figure, ...]:
@@ -294,17 +287,11 @@ def _finding(finding: Finding) -> FindingView:
         severity=str(finding.severity),
         confidence=str(finding.confidence),
         summary=finding.summary,
-        time=text.milliseconds(finding.ms_per_step),
+        time=text.per_step(finding.ms_per_step),
         percent=text.percent(finding.share),
-        where=tuple(_place(where) for where in finding.where),
+        where=tuple(text.place(where) for where in finding.where),
         evidence=tuple(_evidence(item) for item in finding.evidence),
     )
-
-
-def _place(where: Where) -> str:
-    if where.file is None:
-        return str(where)
-    return str(where.model_copy(update={"file": short_path(where.file)}))
 
 
 def _evidence(item: Fact) -> EvidenceView:

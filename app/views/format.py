@@ -9,7 +9,8 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 from ...profiler.diagnosis.finding import percent as _percent_of_sentence
-from ...profiler.report import Fact
+from ...profiler.diagnosis.finding import short_path
+from ...profiler.report import Fact, Where
 
 _BYTE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
@@ -22,6 +23,16 @@ def milliseconds(value_ms: float) -> str:
         return "<0.01 ms"
     digits = 2 if value_ms < 1 else 1 if value_ms < 1000 else 0
     return f"{value_ms:,.{digits}f} ms"
+
+
+def per_step(value_ms: float | None) -> str:
+    """The time per step of a finding; an estimate from outside a run knows shares only."""
+    return unavailable("no step was timed") if value_ms is None else milliseconds(value_ms)
+
+
+def place(where: Where) -> str:
+    """A place with its path cut to the last two parts; the report has the whole."""
+    return str(where if where.file is None else where.model_copy(update={"file": short_path(where.file)}))
 
 
 def duration(seconds: float) -> str:

@@ -16,19 +16,21 @@ from .options import Options, options_from_environment
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from .imports import ImportWatch
+    from .intervention.model_calls import ModelCalls
     from .recorder import Recorder
 
 #: One module per hook: each says which torch module it waits for (``MODULE``) and patches it (``install``).
 HOOKS = (
     "loader", "fetcher", "module", "parallel", "backward", "optimizer", "checkpoint", "collectives", "garbage",
-    "dynamo", "signed",
+    "dynamo", "compilation", "signed",
 )  # fmt: skip
 
 
 def start_from_environment() -> None:
-    """Record this process if the launcher asked for it."""
+    """Record or change this process if the launcher asked for it."""
     options = options_from_environment()
-    if options is not None and os.path.isdir(options.run_dir):
+    if options is not None and (os.path.isdir(options.run_dir) or not options.record):
         start(options)
 
 
@@ -39,16 +41,48 @@ def start(options: Options) -> None:
     from .recorder import Recorder, drain_quietly
     from .sign_in import sign_in
 
+    if options.die_with_parent:
+        from .parent import die_with_parent
+
+        die_with_parent()
     recorder = Recorder(options)
     watch = ImportWatch()
-    for name in HOOKS:
+    models = _put_on(options, watch, recorder)
+    if options.record:
+        _record(options, watch, recorder)
+        atexit.register(drain_quietly, recorder)
+        sign_in(options.run_dir, torch=False)
+    if models is not None:
+        models.start()
+    tracebacks.install()
+
+
+def _put_on(options: Options, watch: ImportWatch, recorder: Recorder) -> ModelCalls | None:
+    """Install the knobs, inside of what the hooks put around torch; the watch over models comes last."""
+    if not options.knobs:
+        return None
+    from . import knobs
+    from .intervention.journal import Journal
+    from .intervention.site import Process
+
+    process = Process(watch, Journal(options.run_dir), recorder.skip_in_dynamo)
+    knobs.install(options.knobs, process)
+    return process.models
+
+
+def _record(options: Options, watch: ImportWatch, recorder: Recorder) -> None:
+    for name in HOOKS + (("losses",) if options.losses else ()):
         hook = import_module(f".hooks.{name}", __name__)
         watch.when_imported(hook.MODULE, partial(_install, hook, recorder))
-    sign_in(options.run_dir, torch=False)
-    tracebacks.install()
-    atexit.register(drain_quietly, recorder)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=recorder.forget_parent)
+
+
+def install_hooks(options: Options, recorder: Recorder) -> None:
+    """Record this process without a launcher: hook into torch, whether it is imported yet or not."""
+    from .imports import ImportWatch
+
+    _record(options, ImportWatch(), recorder)
 
 
 def _install(hook: Any, recorder: Recorder, module: ModuleType) -> None:

@@ -8,6 +8,8 @@ import sys
 import time
 from typing import Any
 
+from . import memory
+
 
 def loader_worker_id() -> int | None:
     """The number of this worker of a ``torch.utils.data.DataLoader``; None in any other process."""
@@ -70,6 +72,7 @@ def describe() -> dict[str, Any]:
         "platform": platform.platform(),
         "cores": affinity,
         "threads": torch.get_num_threads(),
+        **memory.limit(),
         "device_kind": ("rocm" if torch.version.hip else "cuda") if cuda else "cpu",
         "device_name": torch.cuda.get_device_name() if cuda and torch.cuda.is_initialized() else None,
         "wall_time_ns": time.time_ns(),

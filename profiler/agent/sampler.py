@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import FrameType
 
     from .rank_folder import RecordFolder
 
 MAX_STACKS = 20_000
 MAX_FRAMES = 60
+MAX_TEXT = 200
+_NOT_THE_SCRIPT = (os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.__file__), "<")
+_LIBRARY_MARKS = ("/site-packages/", "/dist-packages/", "\\site-packages\\")
 
 
 class StackSampler:
@@ -42,11 +47,7 @@ class StackSampler:
         return len(samples)
 
     def _number(self, frame: FrameType | None) -> int:
-        key: list[Any] = []
-        while frame is not None and len(key) < 2 * MAX_FRAMES:
-            key.append(frame.f_code)
-            key.append(frame.f_lineno)
-            frame = frame.f_back
+        key = _key(frame)
         if len(self._stacks) >= MAX_STACKS:
             key = key[:2]
         known = self._stacks.get(tuple(key))
@@ -55,9 +56,32 @@ class StackSampler:
     def _write_down(self, key: tuple[Any, ...]) -> int:
         number = self._base + len(self._stacks)
         self._stacks[key] = number
-        frames = [
-            (code.co_filename, line, getattr(code, "co_qualname", code.co_name))
-            for code, line in zip(key[::2], key[1::2])  # noqa: B905 - the agent also runs on Python 3.9
-        ]
-        self._folder.fact("stack", number=number, frames=frames)
+        self._folder.fact("stack", number=number, frames=_describe(key))
         return number
+
+
+def describe_stack(frame: FrameType | None) -> list[tuple[Any, ...]]:
+    """Frames as ``file, line, function``, innermost first; the first one of the script itself with the line's text."""
+    return _describe(_key(frame))
+
+
+def _key(frame: FrameType | None) -> list[Any]:
+    """Code and line of each frame in turn, innermost first."""
+    key: list[Any] = []
+    while frame is not None and len(key) < 2 * MAX_FRAMES:
+        key.append(frame.f_code)
+        key.append(frame.f_lineno or 0)
+        frame = frame.f_back
+    return key
+
+
+def _describe(key: Sequence[Any]) -> list[tuple[Any, ...]]:
+    frames: list[tuple[Any, ...]] = [
+        (code.co_filename, line, getattr(code, "co_qualname", code.co_name))
+        for code, line in zip(key[::2], key[1::2])  # noqa: B905 - the agent also runs on Python 3.9
+    ]
+    for position, (file, line, function) in enumerate(frames):
+        if not file.startswith(_NOT_THE_SCRIPT) and not any(mark in file for mark in _LIBRARY_MARKS):
+            frames[position] = (file, line, function, linecache.getline(file, line).strip()[:MAX_TEXT])
+            break
+    return frames

@@ -28,4 +28,4 @@ def rules() -> tuple[Rule, ...]:
 def diagnose(observation: Observation) -> list[Finding]:
     """All findings, headline first: findings above a note by exposed time, then notes."""
     found = [finding for rule in rules() if (finding := rule(observation)) is not None]
-    return sorted(found, key=lambda finding: (-_WEIGHT[finding.severity], -finding.ms_per_step))
+    return sorted(found, key=lambda finding: (-_WEIGHT[finding.severity], -(finding.ms_per_step or 0.0)))

@@ -1,25 +1,27 @@
-"""Training stands still while ``torch.save`` writes."""
+"""Training stands still while a checkpoint is written."""
 
 from __future__ import annotations
 
 from ..observation import Observation
 from ..report import Finding
-from ..vocabulary import Kind, Stage
-from .finding import ms, percent, place, places, stage_finding
+from ..vocabulary import Activity, Kind, Stage
+from .finding import ms, percent, place, places, timed_finding
 
 
 def find(observation: Observation) -> Finding | None:
-    """Time inside ``torch.save``, averaged over the steps."""
-    lines = observation.lines_of(Stage.CHECKPOINT)
-    share = observation.share(Stage.CHECKPOINT)
-    return stage_finding(
+    """Time inside ``torch.save`` and other writers of checkpoints, averaged over the steps."""
+    others = observation.lines_doing(Activity.SAVING)
+    seconds = observation.seconds(Stage.CHECKPOINT) + sum(line.seconds_per_step for line in others)
+    found = [line for line in observation.lines if line.stage is Stage.CHECKPOINT or line in others]
+    lines = tuple(line for line in found if line.user_code)[:3]
+    return timed_finding(
         observation,
         Kind.CHECKPOINT_IO,
-        Stage.CHECKPOINT,
+        seconds,
         cause="checkpoint-in-the-loop",
         summary=(
-            f"Saving checkpoints stops training for {ms(observation.seconds(Stage.CHECKPOINT))} per step "
-            f"({percent(share)}){place(lines)}."
+            f"Saving checkpoints stops training for {ms(seconds)} per step "
+            f"({percent(seconds / observation.step_s)}){place(lines)}."
         ),
         where=places(lines),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..observation import Observation
-from ..report import Fact, Finding, LoaderReport, Where
+from ..report import Fact, Finding, LoaderReport, TransformReport, Where
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, short_path, stage_finding
 from .thresholds import (
@@ -35,20 +35,28 @@ def find(observation: Observation) -> Finding | None:
 def _cause(observation: Observation, loader: LoaderReport | None, workers: int | None) -> str | None:
     if workers is None:
         return None
-    if workers == 0:
-        return "main-process-loading"
     if loader is None:
-        return "too-few-workers"
+        return "main-process-loading" if workers == 0 else None
     if _restart_s(observation, loader) >= DOMINANT_PART * observation.seconds(Stage.DATA_WAIT):
         return "worker-restart"
     if loader.collate_wall_s >= DOMINANT_PART * loader.batch_wall_s:
         return "collate"
-    if loader.core_wait_share is not None and loader.core_wait_share >= STARVED_SHARE:
+    if workers == 0:
+        return "main-process-loading"
+    cores, ranks = observation.setup.get("cpu.cores"), _ranks_here(observation)
+    full = cores is not None and workers * ranks >= cores
+    starved = loader.core_wait_share or 0.0
+    if full and starved >= STARVED_SHARE:
         return "oversubscribed"
-    if loader.cpu_share <= WAITING_CPU_SHARE:
+    if _cpu_share(loader) <= WAITING_CPU_SHARE:
         return "storage-latency"
-    cores = observation.setup.get("cpu.cores")
-    return "cpu-transform" if cores is not None and workers >= cores else "too-few-workers"
+    return "cpu-transform" if full else "too-few-workers"
+
+
+def _ranks_here(observation: Observation) -> int:
+    """Ranks that share this machine's cores, each with workers of its own; all of them where nodes are not known."""
+    setup = observation.setup
+    return max(int(setup.get("local_world_size", setup.get("world_size", 1))), 1)
 
 
 def _restart_s(observation: Observation, loader: LoaderReport) -> float:
@@ -71,17 +79,25 @@ def _explain(cause: str | None, loader: LoaderReport | None, workers: int | None
         case "oversubscribed":
             return f"its {count} wait {percent(loader.core_wait_share or 0)} of their time for a free core"
         case "storage-latency":
-            return f"{batch} in each of {count}, {percent(1 - loader.cpu_share)} of it waiting, not computing"
+            return (
+                f"{batch} in each of {count}, {percent(1 - _cpu_share(loader))} of it waiting, not computing"
+            )
         case _:
-            return f"{batch} in each of {count}, {percent(loader.cpu_share)} of it computing"
+            return f"{batch} in each of {count}, {percent(_cpu_share(loader))} of it computing"
+
+
+def _cpu_share(loader: LoaderReport) -> float:
+    """CPU seconds per wall second of making a batch on a core of its own: waiting for a core does not count."""
+    return min(loader.cpu_share / max(1 - (loader.core_wait_share or 0.0), loader.cpu_share), 1.0)
 
 
 def _kind_of_work(loader: LoaderReport) -> str:
-    if loader.cpu_share >= CPU_BOUND_SHARE:
+    cpu_share = _cpu_share(loader)
+    if cpu_share >= CPU_BOUND_SHARE:
         return "of computing"
-    if loader.cpu_share <= WAITING_CPU_SHARE:
-        return f"of which {percent(1 - loader.cpu_share)} is waiting, not computing"
-    return f"of which {percent(loader.cpu_share)} is computing"
+    if cpu_share <= WAITING_CPU_SHARE:
+        return f"of which {percent(1 - cpu_share)} is waiting, not computing"
+    return f"of which {percent(cpu_share)} is computing"
 
 
 def _where(observation: Observation, loader: LoaderReport | None) -> tuple[Where, ...]:
@@ -91,9 +107,17 @@ def _where(observation: Observation, loader: LoaderReport | None) -> tuple[Where
     if loader is not None and loader.lines:
         places = [Where(file=line.file, line=line.line, function=line.function) for line in loader.lines[:3]]
     slowest = max(loader.transforms, key=lambda transform: transform.wall_s, default=None) if loader else None
-    if loader is not None and slowest is not None and slowest.wall_s >= DOMINANT_PART * loader.sample_wall_s:
-        places.insert(0, Where(file=slowest.file, line=slowest.line, transform=slowest.name))
-    return tuple(places)
+    if loader is None or slowest is None or slowest.wall_s < DOMINANT_PART * loader.sample_wall_s:
+        return tuple(places)
+    return (_place_of(slowest, places), *places)
+
+
+def _place_of(transform: TransformReport, places: list[Where]) -> Where:
+    """The line that a transform was seen in, if it was; else where it is defined."""
+    seen = next((p for p in places if (p.function or "").split(".")[0] == transform.name), None)
+    if seen is not None:
+        return seen.model_copy(update={"transform": transform.name})
+    return Where(file=transform.file, line=transform.line, transform=transform.name)
 
 
 def _at(where: tuple[Where, ...]) -> str:

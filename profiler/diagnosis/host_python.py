@@ -1,25 +1,26 @@
-"""Python code of the loop that is no stage of training: metrics, logging, sleeping, preparing."""
+"""Python code of the loop that is no stage of training: metrics, sleeping, preparing."""
 
 from __future__ import annotations
 
 from ..observation import Observation
 from ..report import Fact, Finding
-from ..vocabulary import Kind, Stage
-from .finding import ms, percent, place, places, stage_finding
+from ..vocabulary import Activity, Kind, Stage
+from .finding import ms, percent, place, places, timed_finding
 
 
 def find(observation: Observation) -> Finding | None:
-    """Host time between the stages, named by the lines it was seen in."""
+    """Host time between the stages, less what is logging or saving, named by the lines it was seen in."""
     lines = observation.lines_of(Stage.HOST)
-    share = observation.share(Stage.HOST)
-    return stage_finding(
+    elsewhere = sum(line.seconds_per_step for line in observation.lines_doing(*Activity))
+    seconds = max(observation.seconds(Stage.HOST) - elsewhere, 0.0)
+    return timed_finding(
         observation,
         Kind.HOST_PYTHON,
-        Stage.HOST,
+        seconds,
         cause="python-between-stages",
         summary=(
-            f"Python code between the stages takes {ms(observation.seconds(Stage.HOST))} of every step "
-            f"({percent(share)}){place(lines)}."
+            f"Python code between the stages takes {ms(seconds)} of every step "
+            f"({percent(seconds / observation.step_s)}){place(lines)}."
         ),
         where=places(lines),
         evidence=tuple(

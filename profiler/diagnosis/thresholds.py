@@ -41,6 +41,22 @@ STEP_LEVELS: dict[Kind, Levels] = {
         0.10, 0.20, 0.40, "XProf calls 15 % of other Python time high; ours is wall time"
     ),
     Kind.CHECKPOINT_IO: Levels(0.02, 0.05, 0.20, "train-doctor speaks from 2 % of saving on"),
+    Kind.EVALUATION: Levels(
+        0.05, 0.15, 0.40, "ours: an evaluation after each epoch takes a few percent of most trainings"
+    ),
+    Kind.LOGGING: Levels(0.02, 0.05, 0.20, "train-doctor speaks from 2 %, XProf's debug print from 5 % on"),
+    Kind.GARBAGE_COLLECTION: Levels(
+        0.02, 0.05, 0.20, "ours: pauses of an ordinary script stay below 1 % of its time"
+    ),
+    Kind.RECOMPILATION: Levels(
+        0.05, 0.10, 0.30, "ours: after warm-up a compiled model should compile nothing more"
+    ),
+    Kind.CPU_THREADS: Levels(
+        0.10, 0.20, 0.40, "ours: as host time; what is found is an estimate, not a measured stage"
+    ),
+    Kind.LAUNCH_OVERHEAD: Levels(
+        0.15, 0.30, 0.50, "ours: eager PyTorch always pays some; from a third of the step on it is worth work"
+    ),
     Kind.OPTIMIZER_STEP: Levels(
         0.15, 0.30, 0.50, "ours: on small models a quarter of the step is usual without anything being wrong"
     ),
@@ -49,6 +65,12 @@ STEP_LEVELS: dict[Kind, Levels] = {
     ),
     Kind.STRAGGLERS: Levels(
         0.05, 0.10, 0.25, "TraceML: a straggler costs 10 / 20 %; pytscope: high at 10 % lost"
+    ),
+    Kind.THROTTLING: Levels(
+        0.03,
+        0.08,
+        0.20,
+        "ours: a boost clock wanders by 2 to 3 %; a power cap costs large devices 5 to 10 % and is usual",
     ),
     Kind.COMPUTE: Levels(
         0.50, 2.0, 2.0, "ours: computing is what a step is for, so that alone is never more than a note"
@@ -114,6 +136,33 @@ LAST_RANK_SHARE = 0.7
 SMALL_BUCKET_BYTES = 2 * 2**20
 #: A part that makes up this share of a whole is named as its cause.
 DOMINANT_PART = 0.5
+#: What an operation costs beside its arithmetic on a CPU, forward and backward together. Measured on one slow core on
+#: loops of element-wise operations: 8 to 28 microseconds.
+OPERATION_OVERHEAD_S = 15e-6
+#: Up to this mean time of an operation, forward and backward together, a CPU is busy with their number: twice what
+#: loops of tiny operations take, a third of what a small transformer's take.
+SMALL_OPERATION_S = 50e-6
+#: Fewer operations than these are no number to speak of.
+MANY_OPERATIONS = 100
+#: More threads speed up operations that take at least this long, forward and backward together. PyTorch splits work
+#: from 32,768 elements on.
+LARGE_OPERATION_S = 200e-6
+#: Part of forward and backward that more threads speed up. Ours.
+PARALLEL_SHARE = 0.7
+#: A training thread that waits this share of the time for a core shares it with too many. Ours.
+CROWDED_SHARE = 0.1
+#: Memory grows if it rises in this share of the readings, by this much in all, and by this share of its peak. Ours; a
+#: plateau after the first epoch rises in few readings.
+RISING_SHARE = 0.5
+GROWTH_BYTES = 24 * 2**20
+GROWTH_SHARE = 0.03
+#: Share of the limit from which on memory is nearly full. TraceML: 92 and 97 %.
+NEAR_LIMIT_SHARE = 0.92
+AT_LIMIT_SHARE = 0.97
+#: A growth that ends the run within so many steps is high. Ours: less than a long epoch.
+SOON_STEPS = 10_000
+#: Fewer stack samples than these do not name an activity. Ours.
+MIN_SAMPLES = 4
 #: Fewer timed steps than these make a finding uncertain.
 STEPS_FOR_MEDIUM_CONFIDENCE = 5
 STEPS_FOR_HIGH_CONFIDENCE = 15

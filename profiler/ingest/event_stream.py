@@ -9,8 +9,10 @@ nothing of what an event means.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -23,10 +25,20 @@ SMALLEST_PIECE_BYTES = 1 << 12
 LARGEST_PIECE_BYTES = 256 << 20
 """A piece that holds no end of an event within this size is damaged: real events are a few kilobytes."""
 HEAD_BYTES = 64 << 20
-CUTS_TRIED = 8
+CUTS_TRIED = 4
+CUT_WINDOW_BYTES = 1 << 20
+"""Ends of events are looked for in the last megabyte of a piece; a piece without one there grows."""
+
+HEADS_TRIED = 16
+SINGLES_TRIED = 512
+STRANGERS = 20_000
+"""After as many entries that are no events, and none in between, a list is taken for something else."""
 
 _ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _FORBIDDEN = re.compile(rb"(?<=[:,\[\s])[-+]?(?:NaN|nan|Infinity|inf|INF|Inf)(?=\s*[,}\]])")
+_FORBIDDEN_START = re.compile(rb"[NnIi]")
+_BOUNDARY = re.compile(rb"\}[ \t\r\n]*,[ \t\r\n]*(?=\{)")
+_BYTE = re.compile(r"\(byte (\d+)\)")
 _SPACE = b" \t\r\n"
 
 EventT = TypeVar("EventT")
@@ -61,22 +73,32 @@ class EventStream(Generic[EventT]):
         size, at_end = PIECE_BYTES, False
         while True:
             at_end = self._fill(buffer, size) or at_end
-            if at_end and len(buffer) <= size:
-                rest = self._last_piece(bytes(buffer), in_object)
-                if rest is not None:
-                    yield rest
-                    return
-            found = self._cut(buffer, min(size, len(buffer)))
+            whole = at_end and len(buffer) <= size
+            if whole and (rest := self._last_piece(bytes(buffer), in_object)) is not None:
+                self._raise_if_hopeless()
+                yield rest
+                return
+            end = min(size, len(buffer))
+            found = self._cut(buffer, end)
             if found is not None:
                 events, used = found
                 del buffer[:used]
                 size = PIECE_BYTES
+                self._raise_if_hopeless()
                 yield events
-            elif size < LARGEST_PIECE_BYTES and not (at_end and len(buffer) <= size):
+            elif size < LARGEST_PIECE_BYTES and not whole and not self._broken_before(end):
                 size *= 2
             else:
-                yield from self._salvage(buffer)
+                yield from self._salvage(buffer, end)
                 return
+
+    def _raise_if_hopeless(self) -> None:
+        if self.decoder.hopeless:
+            raise InputError(f"{self.source.path} is a JSON list whose entries are no events: no trace")
+
+    def _broken_before(self, end: int) -> bool:
+        """Whether the last piece was malformed well before it was cut, so that cutting later cannot help."""
+        return self.decoder.broken_at is not None and self.decoder.broken_at < end - CUT_WINDOW_BYTES
 
     def _fill(self, buffer: bytearray, size: int) -> bool:
         while len(buffer) <= size:
@@ -102,7 +124,8 @@ class EventStream(Generic[EventT]):
         size, at_end = PIECE_BYTES, False
         while True:
             at_end = self._fill(buffer, size)
-            for end in [found.end() for found in _ARRAY.finditer(bytes(buffer))]:
+            found = islice(_ARRAY.finditer(bytes(buffer)), HEADS_TRIED)
+            for end in [match.end() for match in found]:
                 head = _object(_clean(bytes(buffer[:end]) + b"]}"))
                 if head is not None:
                     self._keep(head)
@@ -119,15 +142,20 @@ class EventStream(Generic[EventT]):
         self.head.update(head)
 
     def _last_piece(self, rest: bytes, in_object: bool) -> list[EventT] | None:
-        if not in_object:
-            end = rest.rstrip(_SPACE)
-            return self.decoder.decode(b"[" + end) if end.endswith(b"]") else None
-        for end, tail in _tails(rest):
-            events = self.decoder.decode(b"[" + rest[:end] + b"]")
-            if events is not None:
-                self._keep(tail)
-                return events
-        return None
+        """The last events, if the list ends properly; what stands behind it goes to ``head``."""
+        text = b"[" + rest.rstrip(_SPACE)
+        events = self.decoder.decode(text)
+        if events is not None:
+            return None if in_object else events
+        end = _closing(text, self.decoder.broken_at)
+        if not in_object or end is None:
+            return None
+        tail = text[end:].lstrip(_SPACE)
+        keys = _object(b"{" + (tail[1:] if tail.startswith(b",") else tail))
+        events = None if keys is None else self.decoder.decode(text[:end])
+        if events is not None and keys is not None:
+            self._keep(keys)
+        return events
 
     def _cut(self, buffer: bytearray, size: int) -> tuple[list[EventT], int] | None:
         for end in _ends(buffer, size):
@@ -136,26 +164,24 @@ class EventStream(Generic[EventT]):
                 return events, _after_comma(buffer, end)
         return None
 
-    def _salvage(self, buffer: bytearray) -> Iterator[list[EventT]]:
-        size = min(len(buffer), LARGEST_PIECE_BYTES)
-        while size >= SMALLEST_PIECE_BYTES or size == len(buffer):
-            found = self._cut(buffer, min(size, len(buffer)))
-            if found is None:
-                size //= 2
-                continue
+    def _salvage(self, buffer: bytearray, end: int) -> Iterator[list[EventT]]:
+        """The whole events before the place where the text breaks or ends."""
+        broken_at = self.decoder.broken_at
+        stop = end if broken_at is None else min(max(broken_at - 1, 0), end)
+        while stop > 0 and (found := self._cut(buffer, stop)) is not None:
             events, used = found
             del buffer[:used]
+            stop -= used
             yield events
-        yield from self._salvage_singly(buffer)
+        yield from self._salvage_singly(bytes(buffer[: 4 * SMALLEST_PIECE_BYTES]))
         reason = self.source.damage or "the JSON text ends or breaks inside an event"
         self.notes.append(f"{reason}: the whole events before it were read")
 
-    def _salvage_singly(self, buffer: bytearray) -> Iterator[list[EventT]]:
-        """The whole events among the next few kilobytes, one at a time."""
+    def _salvage_singly(self, text: bytes) -> Iterator[list[EventT]]:
+        """The whole events among a few kilobytes, one at a time."""
         position = 0
-        window = bytes(buffer[: 4 * SMALLEST_PIECE_BYTES])
-        for match in re.finditer(rb"\}(?=\s*(?:,|\]|$))", window):
-            events = self.decoder.decode(b"[" + window[position : match.end()].lstrip(_SPACE + b",") + b"]")
+        for match in islice(re.finditer(rb"\}(?=\s*(?:,|\]|$))", text), SINGLES_TRIED):
+            events = self.decoder.decode(b"[" + text[position : match.end()].lstrip(_SPACE + b",") + b"]")
             if events is not None:
                 position = match.end()
                 yield events
@@ -175,33 +201,55 @@ class PieceDecoder(Generic[EventT]):
         self._fallback = msgspec.json.Decoder(fallback)
         self._raw = msgspec.json.Decoder(list[msgspec.Raw])
         self.dropped = 0
+        self.broken_at: int | None = None
+        self.hopeless = False
 
     def decode(self, text: bytes) -> list[EventT] | None:
-        """The events of a JSON list, or None if the text is malformed."""
-        for attempt in (text, None):
-            clean = _clean(text) if attempt is None else attempt
-            if attempt is None and clean == text:
-                return None
-            try:
-                return self._many.decode(clean)
-            except msgspec.ValidationError:
-                return self._decode_singly(clean)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                continue
+        """The events of a JSON list, or None if the text is malformed.
+
+        ``broken_at`` is then where it is, None if it only ended too early.
+        """
+        events = self._decode(text)
+        if events is None and self._may_be_cleaned(text):
+            return self._decode(_clean(text))
+        return events
+
+    def _decode(self, text: bytes) -> list[EventT] | None:
+        self.broken_at = None
+        try:
+            return self._many.decode(text)
+        except msgspec.ValidationError:
+            return self._decode_singly(text)
+        except (UnicodeDecodeError, RecursionError):
+            self.broken_at = 0
+        except msgspec.DecodeError as error:
+            found = _BYTE.search(str(error))
+            self.broken_at = int(found.group(1)) if found else 0 if "UTF-8" in str(error) else None
         return None
+
+    def _may_be_cleaned(self, text: bytes) -> bool:
+        """Whether the text breaks at what `_clean` replaces."""
+        at = self.broken_at
+        return at == 0 or (
+            at is not None and _FORBIDDEN_START.search(text[max(at - 5, 0) : at + 2]) is not None
+        )
 
     def _decode_singly(self, text: bytes) -> list[EventT] | None:
         try:
             raws = self._raw.decode(text)
-        except (msgspec.MsgspecError, RecursionError):
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            self.broken_at = 0
             return None
         events: list[EventT] = []
         for raw in raws:
             event = self._decode_one(raw)
-            if event is None:
-                self.dropped += 1
-            else:
+            if event is not None:
                 events.append(event)
+                continue
+            self.dropped += 1
+            if self.dropped > STRANGERS and not events:
+                self.hopeless = True
+                break
         return events
 
     def _decode_one(self, raw: msgspec.Raw) -> EventT | None:
@@ -233,37 +281,24 @@ def _clean(text: bytes) -> bytes:
     return text
 
 
-def _ends(buffer: bytearray, size: int) -> Iterator[int]:
-    """Offsets just behind a brace that a comma and another brace follow, the last first."""
-    position = size
-    for _ in range(CUTS_TRIED):
-        while True:
-            position = buffer.rfind(b"{", 0, max(position, 0))
-            if position < 0:
-                return
-            before = bytes(buffer[max(position - 64, 0) : position]).rstrip(_SPACE)
-            if before.endswith(b",") and (closed := before[:-1].rstrip(_SPACE)).endswith(b"}"):
-                yield max(position - 64, 0) + len(closed)
-                break
+def _ends(buffer: bytearray, size: int) -> list[int]:
+    """Offsets just behind a brace that a comma and another brace follow, the last few, the last first."""
+    start = max(size - CUT_WINDOW_BYTES, 0)
+    places = deque(_BOUNDARY.finditer(bytes(buffer[start:size])), maxlen=CUTS_TRIED)
+    return [start + match.start() + 1 for match in reversed(places)]
+
+
+def _closing(text: bytes, near: int | None) -> int | None:
+    """Where the list that ``text`` begins with ends, if the decoder found more behind it at ``near``."""
+    for stop in () if near is None else (near, near - 1):
+        before = text[: max(stop, 0)].rstrip(_SPACE)
+        if before.endswith(b"]"):
+            return len(before)
+    return None
 
 
 def _after_comma(buffer: bytearray, end: int) -> int:
     return buffer.index(b",", end) + 1
-
-
-def _tails(rest: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Offsets in ``events ], "key": …}`` where the list may end, each with the keys behind it; the last
-    first.
-    """
-    end = len(rest)
-    while (end := rest.rfind(b"]", max(0, len(rest) - HEAD_BYTES), end)) >= 0:
-        before = rest[max(0, end - 64) : end].rstrip(_SPACE)
-        if before and not before.endswith(b"}"):
-            continue
-        tail = rest[end + 1 :].lstrip(_SPACE)
-        keys = _object(b"{" + (tail[1:] if tail.startswith(b",") else tail))
-        if keys is not None:
-            yield end, keys
 
 
 def _object(text: bytes) -> dict[str, Any] | None:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..agent import format as layout
 from ..recording import Frame, RankRecording
 from ..report import HostLine
-from ..vocabulary import Stage
+from ..vocabulary import Activity, Stage
+from .activities import activity_of
 from .frames import name_stack
 from .stages import STAGES, StageTimes
 from .steps import Steps
 
 MAX_LINES_PER_STAGE = 12
+_Place = tuple[Stage, Frame, bool, "Activity | None"]
 
 
 def host_lines(recording: RankRecording, steps: Steps, stages: StageTimes) -> list[HostLine]:
     """The lines that the timed steps spent their time in, per stage, longest first.
 
     A stage's exact seconds are shared out over its lines by their number of samples, so the lines of a stage sum to it;
-    a line with few samples is uncertain, therefore ``samples`` is given.
+    a line with few samples is uncertain, therefore ``samples`` is given. What a line did beside training is a line of
+    its own.
     """
     counts = _samples_by_line(recording, steps, stages)
     per_step = stages.per_step(steps.timed)
@@ -28,7 +34,7 @@ def host_lines(recording: RankRecording, steps: Steps, stages: StageTimes) -> li
     if step_s <= 0:
         return []
     seen: Counter[Stage] = Counter()
-    for (stage, _, _), samples in counts.items():
+    for (stage, *_), samples in counts.items():
         seen[stage] += samples
     lines = [
         HostLine(
@@ -40,8 +46,9 @@ def host_lines(recording: RankRecording, steps: Steps, stages: StageTimes) -> li
             share=per_step[stage] * samples / seen[stage] / step_s,
             samples=samples,
             user_code=user_code,
+            activity=activity,
         )
-        for (stage, frame, user_code), samples in counts.items()
+        for (stage, frame, user_code, activity), samples in counts.items()
     ]
     lines.sort(key=lambda line: -line.seconds_per_step)
     kept: Counter[Stage] = Counter()
@@ -53,10 +60,8 @@ def host_lines(recording: RankRecording, steps: Steps, stages: StageTimes) -> li
     return top
 
 
-def _samples_by_line(
-    recording: RankRecording, steps: Steps, stages: StageTimes
-) -> Counter[tuple[Stage, Frame, bool]]:
-    counts: Counter[tuple[Stage, Frame, bool]] = Counter()
+def _samples_by_line(recording: RankRecording, steps: Steps, stages: StageTimes) -> Counter[_Place]:
+    counts: Counter[_Place] = Counter()
     if not len(recording.samples) or not steps.timed.any():
         return counts
     times, stacks = recording.samples[:, 0], recording.samples[:, 1]
@@ -64,9 +69,28 @@ def _samples_by_line(
     inside = (step >= 0) & (times < steps.end_ns[np.clip(step, 0, None)])
     inside &= steps.timed[np.clip(step, 0, None)]
     labels = stages.segments.label_at(times)
-    places = {number: name_stack(frames, recording.process) for number, frames in recording.stacks.items()}
-    for label, stack in zip(labels[inside].tolist(), stacks[inside].tolist(), strict=True):
+    places = {number: _named(frames, recording.process) for number, frames in recording.stacks.items()}
+    compiling = _within(times, recording.of_code(layout.COMPILATION))
+    for label, stack, compiles in zip(
+        labels[inside].tolist(), stacks[inside].tolist(), compiling[inside].tolist(), strict=True
+    ):
         place = places.get(stack)
         if label >= 0 and place is not None:
-            counts[(STAGES[label], *place)] += 1
+            frame, user_code, activity = place
+            counts[(STAGES[label], frame, user_code, Activity.COMPILING if compiles else activity)] += 1
     return counts
+
+
+def _named(
+    frames: Sequence[Frame], process: Mapping[str, object]
+) -> tuple[Frame, bool, Activity | None] | None:
+    named = name_stack(frames, process)
+    return None if named is None else (*named, activity_of(frames, named[0]))
+
+
+def _within(times_ns: NDArray[np.int64], spans: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which moments lie in one of these disjoint spans."""
+    if not len(spans):
+        return np.zeros(len(times_ns), dtype=bool)
+    index = np.searchsorted(spans[:, 1], times_ns, side="right") - 1
+    return (index >= 0) & (times_ns < spans[np.clip(index, 0, None), 2])

@@ -1,7 +1,7 @@
 """Refines kernel classes by the operator that launched a kernel, where the trace links them.
 
-A convolution that runs as a matrix product has a kernel named so, and an optimizer without fused kernels launches
-plain element-wise ones. The operator tells what its kernel is for; names stay decisive for everything else.
+A convolution that runs as a matrix product has a kernel named so, and an optimizer without fused kernels
+launches plain element-wise ones. The operator tells what its kernel is for; names stay decisive for the rest.
 """
 
 from __future__ import annotations

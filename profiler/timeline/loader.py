@@ -48,9 +48,10 @@ def loader_report(recording: RankRecording, loader: int, steps: Steps) -> Loader
         cpu_share=min(cpu_s / wall_s, 1.0) if wall_s > 0 else 0.0,
         core_wait_share=_core_wait_share(inside),
         bytes_per_sample=_bytes_per_sample(inside),
-        start_s=_start_seconds(recording, loader, recordings) if with_workers else None,
+        start_s=_start_seconds(recording, loader) if with_workers else None,
         starts=_starts(recording, loader, window) if with_workers else 0,
         empty_share=_empty_share(recording, loader, window) if with_workers else None,
+        worker_threads=max((n for worker in recordings for n in worker.threads), default=None),
         workers=[
             _worker(worker, mine, window)
             for worker, mine in zip(recordings, inside, strict=True)
@@ -118,16 +119,16 @@ def _loader_starts(recording: RankRecording, loader: int) -> NDArray[np.int64]:
     return starts[starts[:, 3] == loader]
 
 
-def _start_seconds(recording: RankRecording, loader: int, workers: Sequence[WorkerRecording]) -> float | None:
-    starts = _loader_starts(recording, loader)[:, 1]
-    ready = np.sort(np.array([moment for worker in workers for moment in worker.ready_ns], dtype=np.int64))
-    if not len(starts) or not len(ready):
+def _start_seconds(recording: RankRecording, loader: int) -> float | None:
+    """What the training thread waits at an epoch's turn: for old workers to end, new ones to start, the first batch."""
+    starts = _loader_starts(recording, loader)
+    if not len(starts):
         return None
-    first = np.searchsorted(ready, starts)
-    seconds = [
-        (ready[index] - start) / 1e9 for index, start in zip(first, starts, strict=True) if index < len(ready)
-    ]
-    return float(np.mean(seconds)) if seconds else None
+    fetches, ends = recording.of_code(layout.DATA_WAIT), recording.of_code(layout.LOADER_END)
+    first = np.searchsorted(fetches[:, 1], starts[:, 2])
+    first = first[first < len(fetches)]
+    waited = [starts, fetches[first], ends[ends[:, 3] % layout.READY_UNIT == loader]]
+    return sum(float((spans[:, 2] - spans[:, 1]).sum()) for spans in waited) / len(starts) / 1e9
 
 
 def _starts(recording: RankRecording, loader: int, window: tuple[int, int]) -> int:

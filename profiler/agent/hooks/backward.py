@@ -36,6 +36,8 @@ def _timed(original: Callable[..., Any], recorder: Recorder, autograd: Any) -> C
             return original(*args, **kwargs)
         recorder.inside = True
         watched = _watch_gradients(args, kwargs, recorder, autograd) if recorder.parallel else None
+        if recorder.graph_size.is_watching:
+            recorder.graph_size.saw(args[0] if args else kwargs.get("tensors", kwargs.get("outputs")))
         start = now()
         try:
             recorder.work_begins(start)

@@ -80,6 +80,14 @@ def test_thousands_of_steps_stay_few_bars(samples: Any) -> None:
     assert bars[0]["width"] == pytest.approx(13 * 0.9)
 
 
+def test_many_left_out_steps_are_all_shaded_and_few_labelled(samples: Any) -> None:
+    table = samples.step_table(n=4000)
+    table.loc[table["step"] % 4 == 0, "phase"] = "traced"
+    layout = as_json(steps_over_time.steps_over_time(step_series(table)))["layout"]
+    assert len(layout["shapes"]) >= 1000
+    assert 1 <= len(layout["annotations"]) <= 14
+
+
 def test_lines_of_python_are_named_and_guesses_pale(view: DiagnosisView) -> None:
     figure = as_json(host_lines.host_lines(view.lines))
     assert figure["layout"]["yaxis"]["ticktext"] == ["u/train.py:12  &lt;module&gt;", "u/train.py:40  log"]

@@ -40,6 +40,13 @@ def test_full(samples: Any) -> None:
     assert view.stages_caption.startswith("Mean of 6 timed steps: 100.0 ms")
 
 
+def test_the_command_reads_as_it_would_be_typed(samples: Any) -> None:
+    kept = samples.manifest("a").model_copy(
+        update={"command": ["/opt/venv/bin/python", "/home/u/src/train.py", "--name", "a b", "/data"]}
+    )
+    assert diagnosis_view(samples.full_report(), kept).command == "python src/train.py --name 'a b' /data"
+
+
 def test_a_finding_tells_measured_from_derived_from_setup(samples: Any) -> None:
     (finding,) = diagnosis_view(samples.full_report(), samples.manifest("a")).findings
     assert (finding.time, finding.percent, finding.where) == ("60.0 ms", "60 %", ("u/train.py:12 in load",))

@@ -1,0 +1,175 @@
+"""Against memory that runs out: what holds it needlessly first, then what can be held in less."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..proposal import Case, Declined, Effort, Fit, Proposal
+from .garbage_collection import collect_by_plan
+
+GIB = 2**30
+#: Causes that are a mistake or a limit of the host: saving device memory by recomputing does not answer them.
+COMPLETE = frozenset(
+    {
+        "eval-without-no-grad",
+        "loss-graph-kept",
+        "growing-memory",
+        "fragmentation",
+        "shm-limit",
+        "copy-on-write-python-objects",
+        "gc-disabled",
+    }
+)
+_NOT_ACTIVATIONS = "what fills the memory here is no activation that could be computed again"
+
+
+def propose(case: Case) -> Iterator[Proposal | Declined]:
+    """By what holds the memory."""
+    match case.cause:
+        case "eval-without-no-grad":
+            yield _evaluation(case)
+        case "loss-graph-kept" | "growing-memory":
+            yield _kept_graph(case)
+        case "fragmentation":
+            yield from _allocator(Fit.CAUSE)
+        case "shm-limit":
+            yield from _shared_memory(case)
+        case "copy-on-write-python-objects":
+            yield from _shared_samples(case)
+        case "gc-disabled":
+            yield _collect(case)
+        case _:
+            yield from _near_the_limit(case)
+            return
+    yield Declined("activation-checkpointing", _NOT_ACTIVATIONS)
+
+
+def _basis(case: Case) -> str:
+    """What was measured of the memory, for a sentence."""
+    sizes = [
+        f"{fact.name} {float(fact.value) / GIB:.2f} GiB"
+        for fact in case.finding.evidence
+        if fact.unit == "bytes" and isinstance(fact.value, int | float)
+    ]
+    return f"measured: {', '.join(sizes)}" if sizes else "the composition of the memory was not measured"
+
+
+def _evaluation(case: Case) -> Proposal:
+    return Proposal(
+        method="inference-mode-eval",
+        knob="eval.inference_mode=true",
+        how="with torch.inference_mode(): around the whole evaluation loop, metrics too, not only around forward",
+        basis=f"evaluation then keeps no activations; {_basis(case)}",
+        effort=Effort.SWITCH,
+        fit=Fit.CAUSE,
+    )
+
+
+def _kept_graph(case: Case) -> Proposal:
+    return Proposal(
+        method="no-kept-graph",
+        how="total_loss += loss.detach() (also in lists and metrics): a sum of losses keeps every step's graph alive",
+        basis=f"the growth from step to step goes; {_basis(case)}",
+        effort=Effort.LINES,
+        fit=Fit.CAUSE,
+    )
+
+
+def _allocator(fit: Fit) -> Iterator[Proposal]:
+    yield Proposal(
+        method="expandable-segments",
+        knob="allocator.expandable_segments=true",
+        how="PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True in the environment, before torch is imported",
+        basis="memory that is reserved and not in use becomes usable for large tensors",
+        effort=Effort.SWITCH,
+        fit=fit,
+    )
+    yield Proposal(
+        method="allocator-split-gc",
+        how="PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512,garbage_collection_threshold:0.8 (not with the former)",
+        basis="large blocks are no longer split by small tensors that live on",
+        effort=Effort.LINES,
+        fit=fit,
+    )
+
+
+def _shared_memory(case: Case) -> Iterator[Proposal]:
+    yield Proposal(
+        method="worker-shared-memory",
+        how='docker run --shm-size=8g (or --ipc=host); else torch.multiprocessing.set_sharing_strategy("file_system")',
+        basis="every batch that waits in a queue lies in shared memory: workers x prefetch_factor batches",
+        effort=Effort.LINES,
+        fit=Fit.CAUSE,
+    )
+    workers = case.number("loader.num_workers")
+    if workers is not None and workers > 1:
+        yield Proposal(
+            method="dataloader-num-workers",
+            knob=f"loader.num_workers={int(workers) // 2}",
+            how=f"DataLoader(..., num_workers={int(workers) // 2})  # it is {workers:g} now",
+            basis="half the shared memory; loading may become slower",
+            effort=Effort.SWITCH,
+        )
+
+
+def _shared_samples(case: Case) -> Iterator[Proposal]:
+    workers = case.number("loader.num_workers")
+    copies = "each worker" if workers is None else f"each of {workers:g} workers"
+    yield Proposal(
+        method="hf-datasets-arrow",
+        how="keep samples in arrays: one NumPy array with offsets, or an Arrow table that all workers map",
+        basis=f"Python objects are copied into {copies} as their reference counts are touched; arrays are not",
+        effort=Effort.REWORK,
+        fit=Fit.CAUSE,
+    )
+    if workers is not None and workers > 1:
+        yield Proposal(
+            method="dataloader-num-workers",
+            knob=f"loader.num_workers={int(workers) // 2}",
+            how=f"DataLoader(..., num_workers={int(workers) // 2})  # it is {workers:g} now: half the copies",
+            basis="half the copies of the data set; loading may become slower",
+            effort=Effort.SWITCH,
+        )
+
+
+def _collect(case: Case) -> Proposal:
+    planned = collect_by_plan(case, case.remaining(1.0, 1.0, 1.0), "cycles of objects are freed again")
+    return Proposal(
+        method=planned.method,
+        knob=planned.knob,
+        how="take gc.disable() out, or call gc.collect() every 100 steps: cycles of objects pile up without it",
+        basis=planned.basis,
+        effort=planned.effort,
+        fit=Fit.CAUSE,
+    )
+
+
+def _near_the_limit(case: Case) -> Iterator[Proposal]:
+    if case.has("large-vocab"):
+        yield _fused_loss(case)
+    yield Proposal(
+        method="activation-checkpointing",
+        knob="checkpoint.activation=true",
+        how="torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False) around each repeated block",
+        basis=f"activations of blocks are computed again, for about a third more forward time; {_basis(case)}",
+        effort=Effort.SWITCH,
+        fit=Fit.CAUSE if case.cause == "activation-memory" and not case.has("large-vocab") else Fit.KIND,
+    )
+    if case.on_gpu:
+        yield from _allocator(Fit.KIND)
+    yield Proposal(
+        method="gradient-accumulation",
+        how="halve the batch, step every second backward, divide the loss by two: about half the activations",
+        basis=f"activations grow with the batch; {_basis(case)}",
+        effort=Effort.LINES,
+    )
+
+
+def _fused_loss(case: Case) -> Proposal:
+    return Proposal(
+        method="fused-linear-cross-entropy",
+        how="LigerFusedLinearCrossEntropyLoss, or cut_cross_entropy: logits never lie in memory as a whole",
+        basis=f"cross-entropy holds about four times the logits at its peak; {_basis(case)}",
+        effort=Effort.LINES,
+        fit=Fit.CAUSE,
+    )

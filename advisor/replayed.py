@@ -1,0 +1,55 @@
+"""Replays a run's trace with one thing changed at a time, for the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..profiler.agent.format import TRACE_FILE
+from ..profiler.errors import TrainrxError
+from ..profiler.ingest.column_store import read_columns
+from ..profiler.ingest.columns import Trace
+from ..profiler.ingest.sniff import open_timeline
+from ..profiler.report import Report, WhatIf
+from .predict.building import build_graph
+from .predict.whatif import Replayer, standard_changes
+
+#: A replay that misses more of the measured step than this predicts nothing.
+MAX_UNEXPLAINED_SHARE = 0.05
+
+
+def with_what_ifs(report: Report, run_dir: Path) -> Report:
+    """The report with what-if predictions from its first rank's trace; unchanged where there is no device trace."""
+    if report.device is None or not report.ranks:
+        return report
+    try:
+        trace = _trace(run_dir, report.ranks[0].rank)
+        return report if trace is None else report.model_copy(update={"what_ifs": what_ifs(trace)})
+    except TrainrxError:
+        return report
+
+
+def what_ifs(trace: Trace) -> list[WhatIf]:
+    """One prediction per standard change that would save anything."""
+    replayer = Replayer(build_graph(trace))
+    if abs(replayer.unexplained_share) > MAX_UNEXPLAINED_SHARE:
+        return []
+    predictions = [replayer.predict(change) for change in standard_changes()]
+    return [
+        WhatIf(
+            change=one.change,
+            measured_step_s=one.measured_step_s,
+            predicted_step_s=one.predicted_step_s,
+            bound_step_s=one.bound_step_s,
+            unexplained_share=one.unexplained_share,
+        )
+        for one in predictions
+        if one.measured_step_s > 0 and one.predicted_step_s < 0.999 * one.measured_step_s
+    ]
+
+
+def _trace(run_dir: Path, rank: int) -> Trace | None:
+    folder = run_dir / "ranks" / str(rank)
+    if (folder / "trace").is_dir():
+        return read_columns(folder / "trace")
+    recorded = folder / TRACE_FILE
+    return open_timeline(recorded) if recorded.is_file() else None

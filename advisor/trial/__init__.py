@@ -1,0 +1,1 @@
+"""Trials: measures on the user's own script what a change brings."""

@@ -1,0 +1,134 @@
+"""Trials of one stored run: finds its command, checks what is asked, measures, and keeps the result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...profiler.errors import InputError, UsageError
+from ...profiler.launch import Limits
+from ...profiler.report import Prescription, Report, Trial
+from ...profiler.store import RunFolder
+from ...profiler.vocabulary import RunStatus
+from .arm import Arm, Script
+from .knob_choice import NOTHING, Choice, reasons_against
+from .loss_guard import LossCheck, LossOutcome
+from .measure import Measurement, Plan, measure
+from .statistics import Verdict
+from .store import begin_trial, end_trial, write_trials
+
+WARMUP_STEPS = 5
+DEFAULT_STEPS = 30
+PATIENCE_S = 300.0
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long each run of a trial is, in steps."""
+
+    steps: int = DEFAULT_STEPS
+    warmup: int = WARMUP_STEPS
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A trial that is over: its row, and what was measured."""
+
+    trial: Trial
+    measurement: Measurement
+
+
+OnArm = Callable[[str, Arm], None]
+
+
+def script_of(run: RunFolder, length: Length) -> Script:
+    """The command of a stored run, to be run again.
+
+    Raises:
+        InputError: the run was imported, or its command cannot be run here.
+    """
+    manifest = run.manifest
+    if not manifest.command or manifest.status in (RunStatus.IMPORTED, RunStatus.ATTACHED):
+        raise InputError(
+            f"{run.path.name} has no command to run again: only runs that trainrx recorded can be tried"
+        )
+    cwd = Path(manifest.cwd)
+    if not cwd.is_dir():
+        raise InputError(
+            f"{run.path.name} was recorded in {cwd}, which is not there: run the trial where it is"
+        )
+    limits = Limits(
+        steps=length.steps, warmup=length.warmup, traced_steps=0, seconds=None, patience_s=PATIENCE_S
+    )
+    return Script(tuple(manifest.command), cwd, limits)
+
+
+class TrialSession:
+    """Measures changes of one run, one after the other."""
+
+    def __init__(
+        self,
+        run: RunFolder,
+        report: Report,
+        *,
+        length: Length,
+        plan: Plan,
+        allow_semantic: bool = False,
+        on_arm: OnArm = lambda side, arm: None,
+    ) -> None:
+        self.run = run
+        self.report = report
+        self.script = script_of(run, length)
+        self.plan = plan
+        self._allow_semantic = allow_semantic
+        self._on_arm = on_arm
+
+    def try_(
+        self, change: Choice, *, kept: Choice = NOTHING, prescription: Prescription | None = None
+    ) -> Outcome:
+        """Measure a change and keep the result; one that cannot be meant is stored as refused or not applied."""
+        prescription = prescription or self._prescription_of(change)
+        folder = begin_trial(self.run, change, kept, self.script, prescription)
+        started = time.monotonic()
+        measurement = self._refuse(change, kept) or measure(
+            self.script, change, kept=kept, runs_dir=folder.arms, plan=self.plan, on_arm=self._on_arm
+        )
+        trial = end_trial(folder, measurement, seconds=time.monotonic() - started)
+        self.report = write_trials(self.run, self.report)
+        return Outcome(trial, measurement)
+
+    def _prescription_of(self, change: Choice) -> Prescription | None:
+        """What the report predicts for exactly this change."""
+        return next((found for found in self.report.prescriptions if found.knob == str(change)), None)
+
+    def _refuse(self, change: Choice, kept: Choice) -> Measurement | None:
+        against = reasons_against(change, {**self.report.setup, **kept.values})
+        if against:
+            return _not_measured(Verdict.NOT_APPLIED, "; ".join(against))
+        if change.equivalence == "semantic" and not (self._allow_semantic or change.is_ceiling):
+            return _not_measured(
+                Verdict.REFUSED,
+                f"{change} makes another learning, so a shorter step proves nothing: compare quality against cost with "
+                "`trainrx compare` on full runs, or measure the step alone with --allow-semantic",
+            )
+        return None
+
+
+def require_knobs(words: Sequence[str]) -> None:
+    """Refuse a call without any change.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if not words:
+        raise UsageError(
+            "nothing to try: give KNOB=VALUE, as in `trainrx try RUN loader.num_workers=2`, or --auto"
+        )
+
+
+def _not_measured(outcome: Verdict, reason: str) -> Measurement:
+    return Measurement(
+        outcome, None, LossCheck(LossOutcome.NOT_COMPARABLE, "the change was not measured"), reason=reason
+    )

@@ -1,0 +1,78 @@
+"""What outputs show of a run's trials: rows, and the calibration of predictions. No drawing, no printing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...advisor.trial.calibration import Calibration, calibration
+from ...profiler.report import Prediction, Speedup, Trial
+
+NOT_PREDICTED = "not predicted"
+NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    """One trial as a row; texts are ready to be shown."""
+
+    id: str
+    change: str
+    on_top_of: str
+    verdict: str
+    measured: str
+    predicted: str
+    losses: str
+    pairs: str
+    reason: str
+
+
+def trial_rows(trials: Iterable[Trial]) -> list[TrialRow]:
+    """The trials of a run, in the order they were measured."""
+    return [
+        TrialRow(
+            id=trial.id,
+            change=_words(trial.knobs),
+            on_top_of=_words(trial.kept),
+            verdict=trial.verdict,
+            measured=_measured(trial.speedup, per_sample=trial.per_sample),
+            predicted=_predicted(trial.predicted_speedup),
+            losses=trial.loss_check,
+            pairs=f"{trial.pairs}, {trial.stalled} of them stalled" if trial.stalled else str(trial.pairs),
+            reason=trial.reason,
+        )
+        for trial in trials
+    ]
+
+
+def open_calibration(runs_dir: Path) -> Calibration:
+    """Predicted beside measured over all runs of a folder."""
+    return calibration(runs_dir)
+
+
+def calibration_sentence(found: Calibration) -> str:
+    """What the calibration says, in one sentence."""
+    if found.overlapping_share is None or found.median_error_ratio is None:
+        return "No trial has both a prediction and a measurement yet: `trainrx try RUN --auto` makes some."
+    return (
+        f"Predictions scored: {len(found.predictions)}; {found.overlapping_share:.0%} met the measured interval; "
+        f"measured over predicted is {found.median_error_ratio:.2f} in the median."
+    )
+
+
+def _words(knobs: dict[str, str]) -> str:
+    return " ".join(f"{name}={text}" for name, text in knobs.items())
+
+
+def _measured(speedup: Speedup | None, *, per_sample: bool) -> str:
+    if speedup is None:
+        return NOT_MEASURED
+    per = " per sample" if per_sample else ""
+    return f"{speedup.median:.2f}×{per} ({speedup.low:.2f} to {speedup.high:.2f})"
+
+
+def _predicted(prediction: Prediction | None) -> str:
+    if prediction is None:
+        return NOT_PREDICTED
+    return f"{prediction.mid:.2f}× ({prediction.low:.2f} to {prediction.high:.2f})"

@@ -1,0 +1,50 @@
+"""Counts the operations that a backward runs, in the first few backwards only: many small ones cost by their number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
+
+WATCHED_BACKWARDS = 6
+MAX_OPERATIONS = 50_000
+
+
+class GraphSize:
+    """Walks the graph of a loss before it is run."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._backwards = 0
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether losses still need to be shown to `saw`."""
+        return self._backwards < WATCHED_BACKWARDS
+
+    def saw(self, tensors: Any) -> None:
+        """A backward from these tensors is about to run."""
+        self._backwards += 1
+        try:
+            roots = tensors if isinstance(tensors, (list, tuple)) else [tensors]
+            operations = count_operations(getattr(root, "grad_fn", None) for root in roots)
+            if self._recorder.folder is not None:
+                self._recorder.folder.fact("graph", operations=operations)
+        except Exception as error:
+            self._recorder.fail(error)
+
+
+def count_operations(roots: Any) -> int:
+    """The number of nodes that lead from these nodes to leaves, the leaves' own left out."""
+    waiting = [root for root in roots if root is not None]
+    seen = set(waiting)
+    operations = 0
+    while waiting and operations < MAX_OPERATIONS:
+        node = waiting.pop()
+        below = [next_node for next_node, _ in node.next_functions if next_node is not None]
+        operations += bool(node.next_functions)
+        fresh = {next_node for next_node in below if next_node not in seen}
+        seen |= fresh
+        waiting.extend(fresh)
+    return operations

@@ -1,0 +1,52 @@
+"""Sets flags of torch's own optimizers where they are made."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+    from .site import Site
+
+MODULE = "torch.optim"
+#: torch's optimizers that have the flags in some version.
+NAMES = (
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "ASGD",
+    "NAdam",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "SGD",
+)
+
+
+def set_flag(site: Site, flag: str, value: bool, *, excludes: str) -> None:
+    """Set ``flag`` where the optimizer has it; ``excludes`` is the flag that may not be on with it."""
+
+    def change(optimizer: Any, arguments: MutableMapping[str, Any]) -> None:
+        name = type(optimizer).__name__
+        if flag not in arguments:
+            if not _gets_it_from_base(optimizer, flag):
+                site.not_applied(f"{name} has no flag {flag}")
+        elif value and arguments.get("differentiable"):
+            site.not_applied(f"{name} is differentiable, which {flag} does not support")
+        elif arguments[flag] is value:
+            return
+        else:
+            site.applied(f"{name}: {flag} {arguments[flag]!r} → {value!r}")
+            arguments[flag] = value
+            if value and arguments.get(excludes):
+                arguments[excludes] = False
+
+    site.on_construction(MODULE, NAMES, change)
+
+
+def _gets_it_from_base(optimizer: Any, flag: str) -> bool:
+    return any(flag in inspect.signature(kind.__init__).parameters for kind in type(optimizer).__mro__[1:-1])

@@ -1,0 +1,40 @@
+"""``model.compile()``: the model is compiled by TorchInductor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..intervention.compiling import compile_models
+from ..intervention.setup import needs_torch
+from ..intervention.values import only_true
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..intervention.site import Site
+
+NAME = "compile.default"
+EQUIVALENCE = "numerical"
+SUMMARY = "the model is compiled by TorchInductor"
+EXAMPLE = "true"
+UNDO = "take model.compile out again"
+
+
+def parse(text: str) -> bool:
+    """True."""
+    return only_true(text)
+
+
+def applies(setup: Mapping[str, Any]) -> str | None:
+    """Where torch can compile."""
+    return needs_torch(setup, "2.2")
+
+
+def install(value: bool, site: Site) -> None:
+    """Compile every model at its first call."""
+    compile_models(site)
+
+
+def snippet(value: bool) -> str:
+    """How to write it in the script."""
+    return "model.compile()"

@@ -1,0 +1,72 @@
+"""What the deep window of a recorded run adds: the device view of a few steps, and device-side findings.
+
+On a device the host runs ahead and then waits: its stages alone would blame the line that happens to wait. So host-side
+findings are held to the time in which the device had nothing to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .agent import format as layout
+from .diagnosis.device.verdict import find_all
+from .diagnosis.thresholds import STEP_LEVELS
+from .errors import InputError
+from .recording import RankRecording
+from .report import DeviceShares, Finding
+from .timeline.rank_summary import RankSummary, summarise_file
+from .trace_report import device_shares
+from .vocabulary import Kind, Severity
+
+#: What the host does while the device could have worked: exposed only where the device is idle.
+HOST_KINDS = frozenset(
+    {
+        Kind.DATA_LOADING,
+        Kind.HOST_PYTHON,
+        Kind.CHECKPOINT_IO,
+        Kind.EVALUATION,
+        Kind.LOGGING,
+        Kind.GARBAGE_COLLECTION,
+    }
+)
+#: What a host's clock says nothing about where a device computes.
+DEVICE_KINDS = frozenset({Kind.COMPUTE, Kind.OPTIMIZER_STEP, Kind.CPU_THREADS, Kind.LAUNCH_OVERHEAD})
+_WEIGHT = {Severity.HIGH: 1, Severity.MODERATE: 1, Severity.NOTE: 0}
+
+
+def read_deep_window(recording: RankRecording) -> tuple[RankSummary | None, str | None]:
+    """The summary of a rank's own trace, and a note where there is a trace that cannot be read."""
+    path = recording.folder / layout.TRACE_FILE
+    if not path.is_file():
+        return None, None
+    try:
+        return summarise_file(path), None
+    except InputError as error:
+        return None, f"the deep window could not be read: {error}"
+
+
+def device_of(summary: RankSummary | None) -> DeviceShares | None:
+    """The device view of the window; None where no device worked in it."""
+    if summary is None or summary.device_window is None:
+        return None
+    return device_shares(summary.device_window, 0)
+
+
+def with_device(findings: Sequence[Finding], summary: RankSummary, idle_share: float) -> list[Finding]:
+    """Host findings held to the device's idle time, joined with those of the device; headline first."""
+    held = [_held(finding, idle_share) for finding in findings if finding.kind not in DEVICE_KINDS]
+    kept = [finding for finding in held if finding is not None]
+    known = {finding.kind for finding in kept}
+    joined = kept + [finding for finding in find_all(summary.observation) if finding.kind not in known]
+    return sorted(joined, key=lambda finding: (-_WEIGHT[finding.severity], -finding.share))
+
+
+def _held(finding: Finding, idle_share: float) -> Finding | None:
+    """The finding with no more than the idle share; None if that is not worth a note."""
+    if finding.kind not in HOST_KINDS or finding.share <= idle_share:
+        return finding
+    severity = STEP_LEVELS[finding.kind].severity(idle_share)
+    if severity is None:
+        return None
+    ms_per_step = None if finding.ms_per_step is None else finding.ms_per_step * idle_share / finding.share
+    return finding.model_copy(update={"share": idle_share, "ms_per_step": ms_per_step, "severity": severity})

@@ -1,0 +1,93 @@
+"""Training on a CPU with fewer threads than cores, or with more threads and workers than cores."""
+
+from __future__ import annotations
+
+from ..observation import Observation
+from ..report import Fact, Finding
+from ..vocabulary import Kind, Stage
+from .finding import ms, percent, timed_finding
+from .thresholds import CROWDED_SHARE, LARGE_OPERATION_S, PARALLEL_SHARE
+
+_FACTS = ("cpu.cores", "cpu.threads", "loader.num_workers", "world_size")
+
+
+def find(observation: Observation) -> Finding | None:
+    """Threads and workers of all ranks against the cores; silent where any of them is unknown."""
+    setup = observation.setup
+    cores, threads = setup.get("cpu.cores"), setup.get("cpu.threads")
+    if cores is None or threads is None or setup.get("device.kind") != "cpu":
+        return None
+    ranks = setup.get("world_size", 1)
+    if threads > cores or _worker_threads(observation) > cores:
+        return _too_many(observation, cores, threads)
+    free = cores // max(ranks, 1) - _busy_workers(observation)
+    return _too_few(observation, free, threads) if threads < free else None
+
+
+def _too_many(observation: Observation, cores: int, threads: int) -> Finding | None:
+    """What is lost is at least the time the training thread waits for a core; threads that meet wait for the last."""
+    waited = observation.core_wait_share or 0.0
+    if waited < CROWDED_SHARE and threads <= cores:
+        return None
+    worked_s = observation.seconds(Stage.FORWARD, Stage.BACKWARD, Stage.OPTIMIZER)
+    seconds = worked_s * max(waited, 1 - cores / threads if threads > cores else 0.0)
+    workers = _worker_threads(observation)
+    beside = f" beside {workers} of its loader workers" if workers else ""
+    return timed_finding(
+        observation,
+        Kind.CPU_THREADS,
+        seconds,
+        cause="oversubscribed",
+        summary=(
+            f"{threads} threads{beside} share {cores} cores and wait for each other: about {ms(seconds)} of every "
+            f"step ({percent(seconds / observation.step_s)})."
+        ),
+        evidence=_evidence(observation),
+    )
+
+
+def _too_few(observation: Observation, free: int, threads: int) -> Finding | None:
+    model_s, operations = observation.seconds(Stage.FORWARD, Stage.BACKWARD), observation.operations_per_step
+    if not operations or model_s / operations < LARGE_OPERATION_S:
+        return None
+    seconds = PARALLEL_SHARE * model_s * (1 - threads / free)
+    return timed_finding(
+        observation,
+        Kind.CPU_THREADS,
+        seconds,
+        cause="too-few-threads",
+        summary=(
+            f"Operations run on {threads} of {free} free cores: about {ms(seconds)} of every step "
+            f"({percent(seconds / observation.step_s)}) would go with a thread for each."
+        ),
+        evidence=_evidence(observation),
+    )
+
+
+def _busy_workers(observation: Observation) -> int:
+    """Cores that loader workers keep busy, rounded up."""
+    loader = observation.loader
+    if loader is None or loader.num_workers == 0:
+        return 0
+    busy = sum(worker.busy_share for worker in loader.workers) * loader.cpu_share
+    return int(busy + 0.5)
+
+
+def _worker_threads(observation: Observation) -> int:
+    loader = observation.loader
+    if loader is None or (loader.worker_threads or 1) <= 1:
+        return 0
+    return loader.num_workers * (loader.worker_threads or 1)
+
+
+def _evidence(observation: Observation) -> tuple[Fact, ...]:
+    facts = [
+        Fact(name=name, value=observation.setup[name], basis="setup")
+        for name in _FACTS
+        if name in observation.setup
+    ]
+    if observation.core_wait_share is not None:
+        facts.append(Fact(name="share of time waiting for a core", value=observation.core_wait_share))
+    if _worker_threads(observation):
+        facts.append(Fact(name="threads of loader workers", value=_worker_threads(observation)))
+    return tuple(facts)

@@ -1,0 +1,92 @@
+"""What interrupts the stages: pauses of the garbage collector, and compilation. Their time is taken off the stages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..agent import format as layout
+from ..facts import whole
+from ..recording import Frame, RankRecording, frames_of
+from ..vocabulary import Stage
+from .frames import name_stack
+from .stages import STAGES, StageTimes
+from .steps import Steps
+
+MAX_PLACES = 3
+
+
+@dataclass(frozen=True)
+class Interruptions:
+    """Interruptions of one sort within the timed steps.
+
+    Attributes:
+        seconds: per step, by the stage that they fell into.
+        per_step: how many there are per step.
+        places: where they arose, those that took longest first; with the seconds per step of each.
+    """
+
+    seconds: Mapping[Stage, float] = field(default_factory=dict[Stage, float])
+    per_step: float = 0.0
+    places: tuple[tuple[Frame, float], ...] = ()
+
+    @property
+    def total_s(self) -> float:
+        """Seconds per step together."""
+        return sum(self.seconds.values())
+
+
+def garbage_pauses(recording: RankRecording, steps: Steps, stages: StageTimes) -> Interruptions:
+    """The pauses of Python's garbage collector outside compilations, which collect much themselves."""
+    spans = _timed(recording.of_code(layout.GARBAGE), steps)
+    compiling = recording.of_code(layout.COMPILATION)
+    index = np.searchsorted(compiling[:, 1], spans[:, 1], side="right") - 1
+    inside = (index >= 0) & (spans[:, 1] < compiling[np.clip(index, 0, None), 2]) if len(compiling) else False
+    spans = spans[~(np.zeros(len(spans), bool) | inside)]
+    found = _interruptions(spans, steps, stages)
+    return Interruptions(found.seconds, found.per_step, _garbage_places(recording, spans, steps))
+
+
+def compilations(recording: RankRecording, steps: Steps, stages: StageTimes) -> Interruptions:
+    """TorchDynamo at work within the timed steps."""
+    return _interruptions(_timed(recording.of_code(layout.COMPILATION), steps), steps, stages)
+
+
+def _timed(spans: NDArray[np.int64], steps: Steps) -> NDArray[np.int64]:
+    if not len(steps) or not len(spans):
+        return spans[:0]
+    step = np.searchsorted(steps.start_ns, spans[:, 1], side="right") - 1
+    at = np.clip(step, 0, None)
+    return spans[(step >= 0) & (spans[:, 1] < steps.end_ns[at]) & steps.timed[at]]
+
+
+def _interruptions(spans: NDArray[np.int64], steps: Steps, stages: StageTimes) -> Interruptions:
+    n = max(int(steps.timed.sum()), 1)
+    labels = stages.segments.label_at(spans[:, 1])
+    seconds: Counter[Stage] = Counter()
+    for label, length in zip(labels.tolist(), (spans[:, 2] - spans[:, 1]).tolist(), strict=True):
+        if label >= 0:
+            seconds[STAGES[label]] += length / 1e9 / n
+    return Interruptions(dict(seconds), len(spans) / n)
+
+
+def _garbage_places(
+    recording: RankRecording, spans: NDArray[np.int64], steps: Steps
+) -> tuple[tuple[Frame, float], ...]:
+    n = max(int(steps.timed.sum()), 1)
+    frames = {
+        whole(fact, "number"): name_stack(frames_of(fact.get("frames")), recording.process)
+        for fact in recording.facts.get("garbage_place", [])
+    }
+    seconds: Counter[Frame] = Counter()
+    for number, length in zip(
+        (spans[:, 3] // layout.PLACE_UNIT).tolist(), (spans[:, 2] - spans[:, 1]).tolist(), strict=True
+    ):
+        named = frames.get(number)
+        if named is not None and named[1]:
+            seconds[named[0]] += length / 1e9 / n
+    return tuple(seconds.most_common(MAX_PLACES))

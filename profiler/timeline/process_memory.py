@@ -1,0 +1,100 @@
+"""Whether a training process's memory grows from step to step, and how far from its limit it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..facts import text, whole
+from ..recording import RankRecording
+from .steps import Steps
+
+MIN_READINGS = 6
+
+
+@dataclass(frozen=True)
+class ProcessMemory:
+    """Memory of the training process over the timed steps.
+
+    Attributes:
+        peak_bytes: the highest reading.
+        growth_bytes_per_step: the slope over the steps, by the median of slopes between readings (Theil-Sen).
+        rising_share: share of the span between first and last reading in which memory stood higher than ever before:
+            1 for a steady rise, small for a jump and a plateau.
+        limit_bytes: what the process may use; None where it is not known.
+        steps: the timed steps that readings span.
+    """
+
+    peak_bytes: int
+    growth_bytes_per_step: float
+    rising_share: float
+    limit_bytes: int | None
+    steps: float
+
+    @property
+    def limit_share(self) -> float | None:
+        """Peak against the limit, 0 to 1."""
+        return None if not self.limit_bytes else self.peak_bytes / self.limit_bytes
+
+    @property
+    def steps_left(self) -> float | None:
+        """Steps until the limit is reached at this growth; None without growth or limit."""
+        if self.limit_bytes is None or self.growth_bytes_per_step <= 0:
+            return None
+        return max(self.limit_bytes - self.peak_bytes, 0) / self.growth_bytes_per_step
+
+
+def process_memory(recording: RankRecording, steps: Steps) -> ProcessMemory | None:
+    """Readings within the timed steps; None where there are too few."""
+    limit, counted = whole(recording.process, "memory_limit_bytes"), text(recording.process, "memory_counted")
+    key = counted or "resident_bytes"
+    readings = [
+        (moment, used)
+        for fact in recording.facts.get("memory", [])
+        if (moment := whole(fact, "t")) is not None and (used := whole(fact, key)) is not None
+    ]
+    times, used = _columns(readings)
+    position = _step_position(times, steps)
+    inside = ~np.isnan(position)
+    if int(inside.sum()) < MIN_READINGS:
+        return None
+    x, y = position[inside], used[inside]
+    return ProcessMemory(
+        peak_bytes=int(y.max()),
+        growth_bytes_per_step=_slope(x, y),
+        rising_share=_rising_share(y),
+        limit_bytes=limit,
+        steps=float(x[-1] - x[0]),
+    )
+
+
+def _columns(readings: list[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    return (
+        np.array([moment for moment, _ in readings], dtype=np.int64),
+        np.array([used for _, used in readings], dtype=np.float64),
+    )
+
+
+def _step_position(times_ns: NDArray[np.int64], steps: Steps) -> NDArray[np.float64]:
+    """Where between the steps each moment lies, counted in steps; NaN outside the timed ones."""
+    if not len(steps):
+        return np.full(len(times_ns), np.nan)
+    step = np.searchsorted(steps.start_ns, times_ns, side="right") - 1
+    at = np.clip(step, 0, None)
+    length = np.maximum(steps.end_ns[at] - steps.start_ns[at], 1)
+    inside = (step >= 0) & (times_ns < steps.end_ns[at]) & steps.timed[at]
+    return np.where(inside, step + (times_ns - steps.start_ns[at]) / length, np.nan)
+
+
+def _slope(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    first, second = np.triu_indices(len(x), k=1)
+    run = x[second] - x[first]
+    apart = run > 0
+    return float(np.median((y[second] - y[first])[apart] / run[apart])) if apart.any() else 0.0
+
+
+def _rising_share(y: NDArray[np.float64]) -> float:
+    highest = np.maximum.accumulate(y)
+    return float(np.mean(np.diff(highest) > 0))

@@ -1,0 +1,144 @@
+"""The autopilot on a machine of numbers: what it tries, keeps and hands over."""
+
+import pytest
+
+from trainrx.advisor.trial import autopilot
+from trainrx.advisor.trial import session as session_module
+from trainrx.advisor.trial.autopilot import fly
+from trainrx.advisor.trial.measure import Plan, measure
+from trainrx.advisor.trial.result import flight_file, summary
+from trainrx.advisor.trial.session import Length, TrialSession
+from trainrx.advisor.trial.store import stored_trials
+from trainrx.profiler.report import Prediction, Prescription
+from trainrx.profiler.vocabulary import Kind
+
+from .conftest import LOSSES, Machine, report
+
+
+def prescription(knob, mid=1.5):
+    return Prescription(
+        method=knob.partition("=")[0], knob=knob, finding=Kind.COMPUTE, equivalence="exact",
+        predicted_speedup=Prediction(low=1.0, mid=mid, high=2.0, bound=3.0), basis="a model", risk="", how="", verify="",
+    )  # fmt: skip
+
+
+def proposing(*knobs):
+    def propose(found, exclude):
+        return [prescription(knob) for knob in knobs if knob not in exclude]
+
+    return propose
+
+
+@pytest.fixture
+def fly_on(base_run, monkeypatch):
+    """Flies on a machine of numbers; gives the flight, the machine and the run."""
+
+    def start(machine, propose, *, budget_s=10_000.0, **more):
+        def on_machine(script, change, **arguments):
+            return measure(script, change, run=machine, clock=machine.clock, **arguments)
+
+        monkeypatch.setattr(session_module, "measure", on_machine)
+        session = TrialSession(
+            base_run, report(), length=Length(), plan=Plan(), allow_semantic=more.get("allow_semantic", False)
+        )
+        profiled = []
+
+        def profile(choice):
+            profiled.append(dict(choice.texts))
+            return report()
+
+        flight = fly(session, propose, budget_s=budget_s, profile=profile, clock=machine.clock, **more)
+        return flight, session, profiled
+
+    return start
+
+
+def test_it_keeps_what_is_proven_and_nothing_else(fly_on, base_run):
+    # GIVEN one change that helps, one that hurts, one that does nothing, one that crashes, one that learns otherwise
+    other = {0: tuple((step, value + 1e-6) for step, value in LOSSES[0])}
+    machine = Machine(
+        {"loader.num_workers": 2.0, "compile.default": 0.5, "debug.off": 4.0, "optimizer.fused": 1.5},
+        fails=("sdpa.flash",),
+        losses={"debug.off": other},
+    )
+    knobs = (
+        "compile.default=true", "loader.num_workers=2", "gc.control=freeze", "sdpa.flash=true", "debug.off=true",
+        "optimizer.fused=true",
+    )  # fmt: skip
+
+    # WHEN the autopilot flies
+    flight, _, profiled = fly_on(machine, proposing(*knobs))
+
+    # THEN it kept the two that are proven, profiled again after each, and measured both together
+    assert flight.kept.texts == {"loader.num_workers": "2", "optimizer.fused": "true"}
+    assert profiled == [{"loader.num_workers": "2"}, flight.kept.texts]
+    assert flight.combined.measurement.speedup.median == pytest.approx(3.0)
+    why = {attempt.prescription.knob: attempt.why for attempt in flight.attempts}
+    assert why["compile.default=true"] == "it is slower"
+    assert why["gc.control=freeze"].startswith("no evidence")
+    assert "exit code 1" in why["sdpa.flash=true"]
+    assert "differ" in why["debug.off=true"]
+
+    # AND everything is stored with its prediction
+    trials = stored_trials(base_run)
+    assert len(trials) == 7
+    assert trials[1].predicted_speedup.mid == 1.5 and trials[1].speedup.median == pytest.approx(2.0)
+    assert base_run.report().trials == trials
+
+
+def test_it_ends_where_nothing_pays(fly_on):
+    flight, session, profiled = fly_on(Machine({}), proposing("gc.control=freeze"))
+    assert not flight.kept and flight.combined is None and not profiled
+    assert "nothing that is left" in flight.ended
+    result = flight_file(session, flight)
+    assert result.summary == "Nothing was kept: 1 change tried, none is proven to pay."
+    assert result.patch == "" and result.command == ""
+
+
+def test_semantic_and_ceiling_knobs_are_left_alone_unless_asked_for(fly_on):
+    machine = Machine({"batch.size": 2.0, "loader.replay_batches": 9.0})
+    propose = proposing("batch.size=64", "loader.replay_batches=2")
+    assert not fly_on(machine, propose)[0].attempts
+    tried = fly_on(machine, propose, allow_semantic=True)[0].attempts
+    assert [attempt.prescription.knob for attempt in tried] == ["batch.size=64"]
+
+
+def test_the_budget_ends_it(fly_on):
+    # GIVEN runs of five seconds each, and a minute
+    knobs = [f"loader.prefetch_factor={number}" for number in range(2, 12)]
+    flight, _, _ = fly_on(Machine({}), proposing(*knobs), budget_s=60.0)
+
+    # THEN no trial is begun that could not measure its three pairs
+    assert 1 <= len(flight.attempts) <= 2
+    assert "budget" in flight.ended
+
+
+def test_a_changed_diagnosis_changes_what_is_tried(fly_on):
+    # GIVEN that another bottleneck shows once the first is gone
+    def propose(found, exclude):
+        knobs = ["optimizer.fused=true"] if "loader.num_workers=2" in exclude else ["loader.num_workers=2"]
+        return [prescription(knob) for knob in knobs if knob not in exclude]
+
+    flight, _, _ = fly_on(Machine({"loader.num_workers": 2.0, "optimizer.fused": 1.5}), propose)
+    assert [attempt.prescription.knob for attempt in flight.attempts] == [
+        "loader.num_workers=2",
+        "optimizer.fused=true",
+    ]
+
+
+def test_it_does_not_go_on_for_ever(fly_on, monkeypatch):
+    monkeypatch.setattr(autopilot, "MOST_ATTEMPTS", 3)
+    flight, _, _ = fly_on(
+        Machine({}), lambda found, exclude: [prescription(f"loader.prefetch_factor={len(exclude) + 1}")]
+    )
+    assert len(flight.attempts) == 3
+
+
+def test_the_command_can_be_pasted(fly_on):
+    flight, session, _ = fly_on(Machine({"loader.num_workers": 2.0}), proposing("loader.num_workers=2"))
+    result = flight_file(session, flight)
+    assert result.command == "trainrx run --knob loader.num_workers=2 -- python train.py"
+    assert '"loader.num_workers": "2"' in result.environment["TRAINRX_AGENT"]
+    assert "write it yourself: DataLoader(..., num_workers=2)" in result.patch_notes[0]
+    assert "2.00×" in summary(flight)
+    assert (session.run.path / "trials" / "autopilot.json").is_file()

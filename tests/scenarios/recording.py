@@ -1,0 +1,59 @@
+"""Records a scenario's scripts with the command that users type, and reads its report."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from trainrx.app.recording import store_analysis
+from trainrx.profiler.report import Report, parse_report
+from trainrx.profiler.store import RunFolder
+
+from .truth import TORCHRUN, Truth
+
+TRAINRX = Path(sys.executable).with_name("trainrx")
+#: A scenario that needs longer than this has a fault of its own.
+TIMEOUT_S = 300
+#: Nothing is fetched. Threads of OpenMP sleep at barriers rather than spin: on cores that others use too, spinning
+#: threads take more time from each other than the work itself takes.
+ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "OMP_WAIT_POLICY": "PASSIVE",
+}
+
+
+class ScenarioFailed(Exception):
+    """A script could not be recorded; the message ends with what it said."""
+
+
+def record(script: Path, truth: Truth, runs: Path) -> Report:
+    """Record one script in a folder of its own under ``runs``; its stray files go there too."""
+    work = runs / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    outcome = subprocess.run(
+        [*truth.prefix, *_command(script, truth, runs)],
+        cwd=work,
+        env={**os.environ, **ENVIRONMENT},
+        capture_output=True,
+        timeout=TIMEOUT_S,
+    )
+    if outcome.returncode != 0:
+        said = outcome.stderr.decode("utf-8", "replace").strip().splitlines()[-12:]
+        raise ScenarioFailed(f"{script} ended with {outcome.returncode}:\n" + "\n".join(said))
+    return parse_report(outcome.stdout, source=str(script))
+
+
+def reanalyse(runs: Path) -> list[Report]:
+    """The reports of the runs that lie in a folder, diagnosed again, oldest first."""
+    manifests = sorted(runs.glob("*/run.json"), key=lambda path: path.stat().st_ctime_ns)
+    return [store_analysis(RunFolder(path.parent)) for path in manifests]
+
+
+def _command(script: Path, truth: Truth, runs: Path) -> list[str]:
+    options = ["profile", "--light", "--json", "--runs", str(runs), "--steps", str(truth.steps)]
+    launcher = TORCHRUN if truth.distributed else ()
+    return [str(TRAINRX), *options, *launcher, str(script)]
