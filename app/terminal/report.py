@@ -106,6 +106,6 @@ def _cost(report: Report) -> str:
     if cost.overhead_share is None or cost.overhead_us_per_step is None:
         return "its own cost was not measured, for want of steps"
     return (
-        f"cost {cost.overhead_us_per_step:.0f} µs per step at most, {percent(cost.overhead_share)} of it, "
+        f"cost about {cost.overhead_us_per_step:.0f} µs per step, {percent(cost.overhead_share)} of it, "
         "as measured in this run"
     )
