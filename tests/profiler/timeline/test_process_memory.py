@@ -39,8 +39,10 @@ def test_a_plateau_rises_in_few_readings(make_recording) -> None:
     assert found.limit_share == pytest.approx(620 / 8000)
 
 
-def test_too_few_readings_say_nothing(make_recording) -> None:
-    assert memory_of(make_recording, lambda n: 500 * MEGA, steps=8) is None
+def test_too_few_readings_tell_the_peak_alone(make_recording) -> None:
+    found = memory_of(make_recording, lambda n: 500 * MEGA, steps=8)
+    assert found is not None and found.peak_bytes == 500 * MEGA
+    assert found.growth_bytes_per_step is None and found.steps_left is None
 
 
 def test_readings_of_another_type_are_left_out(make_recording) -> None:
