@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...profiler.report import Report
+from .advice import first_advice
 from .device import DeviceView, device_view
 from .estimate import EstimateView, estimate_view
 from .loader import LoaderView, loader_view
@@ -18,6 +19,7 @@ from .what_ifs import WhatIfView, what_if_view
 class Details:
     """The parts of a diagnosis that a run may have or not; None is left out of the page."""
 
+    first_advice: str | None
     device: DeviceView | None
     estimate: EstimateView | None
     what_ifs: WhatIfView | None
@@ -30,6 +32,7 @@ class Details:
 def details(report: Report) -> Details:
     """The parts that this report has."""
     return Details(
+        first_advice=first_advice(report),
         device=device_view(report),
         estimate=estimate_view(report),
         what_ifs=what_if_view(report),

@@ -14,6 +14,7 @@ import pytest
 
 from trainrx.profiler.agent import format as layout
 from trainrx.profiler.report import (
+    CellAdvice,
     CollectiveSkew,
     DeviceShares,
     DeviceStep,
@@ -22,6 +23,7 @@ from trainrx.profiler.report import (
     EstimatedLine,
     EstimatedShare,
     EstimatedWorker,
+    Evidence,
     Fact,
     Finding,
     HostLine,
@@ -32,16 +34,21 @@ from trainrx.profiler.report import (
     LoaderReport,
     MatrixUse,
     MemoryCurveInfo,
+    Prediction,
+    Prescription,
     RankInfo,
     RankWait,
     RecorderCost,
     Report,
+    RuledOut,
     RunInfo,
     Series,
+    Speedup,
     StageShare,
     StepTime,
     Telemetry,
     TransformReport,
+    Trial,
     WhatIf,
     Where,
     WorkerReport,
@@ -199,6 +206,55 @@ def attached_report(name: str = "attached") -> Report:
     )
 
 
+def prescription(method: str = "dataloader-num-workers", **changes: Any) -> Prescription:
+    """Two workers, with one paper that gained and one report that did not."""
+    found = Prescription(
+        method=method, knob="loader.num_workers=2", finding=Kind.DATA_LOADING, equivalence="exact",
+        predicted_speedup=Prediction(low=1.2, mid=1.8, high=2.2, bound=2.5), basis="throughput model",
+        risk="none", how="DataLoader(..., num_workers=2)", verify="data wait must fall by 30 %",
+        evidence=[Evidence(text="2.07× on 8 GPUs", gain=2.07, gain_kind="step-time", grade="B", source="a"),
+                  Evidence(text="no gain on a slow disk", gain_kind="step-time", grade="N", source="b", negative=True)],
+        asks=["loader.num_workers on the cluster"], title="DataLoader worker processes", effort="one switch",
+        next_bottleneck="backward",
+    )  # fmt: skip
+    return found.model_copy(update=changes)
+
+
+def trial(**changes: Any) -> Trial:
+    """Two workers, proven."""
+    done = Trial(
+        id="1", knobs={"loader.num_workers": "2"}, predicted_speedup=prescription().predicted_speedup,
+        speedup=Speedup(median=1.7, low=1.6, high=1.8), pairs=3, verdict="faster", loss_check="same",
+        method="dataloader-num-workers", finding=Kind.DATA_LOADING,
+    )  # fmt: skip
+    return done.model_copy(update=changes)
+
+
+def advised_report(name: str = "advised", **changes: Any) -> Report:
+    """With prescriptions of two kinds of learning, a trial, cells, and one that was ruled out."""
+    unsure = prescription(
+        "el2n-data-diet",
+        knob=None,
+        predicted_speedup=None,
+        equivalence="semantic",
+        title="Data diet",
+        evidence=[],
+    )
+    cell = CellAdvice(finding=Kind.DATA_LOADING, component="system", subcomponent="input-pipeline", action=None,
+                      methods=["dataloader-num-workers"], reason="22 methods relieve data-loading")  # fmt: skip
+    worse = cell.model_copy(
+        update={"component": "data", "action": "retrofit", "avoid": True, "methods": ["augmix"]}
+    )
+    advice = {
+        "prescriptions": [prescription(), unsure],
+        "trials": [trial()],
+        "cells": [cell, worse],
+        "ruled_out": [RuledOut(method="pin-memory", title="Pinned host memory", finding=Kind.DATA_LOADING,
+                               reason="needs a GPU")],
+    }  # fmt: skip
+    return full_report(name, **(advice | changes))
+
+
 def step_table(n: int = 9, warmup: int = 2, traced: int = 1, outliers: tuple[int, ...] = ()) -> pd.DataFrame:
     duration = np.full(n, 0.1)
     duration[list(outliers)] = 0.9
@@ -282,6 +338,9 @@ class Samples:
     full_report = staticmethod(full_report)
     traced_report = staticmethod(traced_report)
     attached_report = staticmethod(attached_report)
+    advised_report = staticmethod(advised_report)
+    prescription = staticmethod(prescription)
+    trial = staticmethod(trial)
     device = staticmethod(device)
     loader = staticmethod(loader)
     telemetry = staticmethod(telemetry)

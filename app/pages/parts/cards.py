@@ -30,6 +30,8 @@ _COLORS = {
     "neutral": NEUTRAL,
     "faint": NEUTRAL_FAINT,
     "caution": STAGE_COLORS[Stage.DATA_WAIT],
+    "better": BETTER,
+    "worse": WORSE,
 }
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from ....profiler.store import RunFolder, list_runs
 from ....profiler.vocabulary import RunStatus
 from ...commands.options import DEFAULT_RUNS
-from ...stored import Fingerprint, fingerprint, open_run, status_of
+from ...stored import Fingerprint, StoredRun, fingerprint, open_run, status_of
 from ...views.details import Details, details
 from ...views.diagnosis import DiagnosisView, diagnosis_view
 from ...views.run_list import RunRow, load_row
@@ -87,6 +87,21 @@ def followed(run: RunFolder) -> DiagnosisPage:
         run.path.name, files, page, ended + REST_PER_ANALYSIS * (ended - begun)
     )
     return page
+
+
+def stored_run(run: RunFolder) -> StoredRun:
+    """A run with its report and steps, not to be changed; one that goes on is analysed as it is now.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    status = status_of(run)
+    return open_run(run) if status is RunStatus.RECORDING else _stored(run.path, fingerprint(run), status)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Reading the run…")
+def _stored(path: Path, files: Fingerprint, status: RunStatus | None) -> StoredRun:
+    return open_run(RunFolder(path))
 
 
 @st.cache_data(max_entries=5000, show_spinner=False)
