@@ -107,5 +107,5 @@ def _cost(report: Report) -> str:
         return "its own cost was not measured, for want of steps"
     return (
         f"cost about {cost.overhead_us_per_step:.0f} µs per step, {percent(cost.overhead_share)} of it, "
-        "as measured in this run"
+        "estimated from what was measured in this run"
     )

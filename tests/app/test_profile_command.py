@@ -114,7 +114,7 @@ def test_sleeping_between_steps_in_the_terminal(cli: Cli, write_script) -> None:
     assert (code, stdout) == (0, "")
     verdict = next(line for line in stderr.splitlines() if "Python code between the stages" in line)
     assert "train.py:8" in verdict
-    assert "host-python" in stderr and "as measured in this run" in stderr and "folder: " in stderr
+    assert "host-python" in stderr and "recorder: cost about" in stderr and "folder: " in stderr
     (run,) = list_runs(Path(os.environ["TRAINRX_RUNS"]))
     assert (run.path / "ranks" / "0" / "trace.json.gz").is_file()
     code, stdout, stderr = cli("show")
@@ -286,7 +286,7 @@ def test_a_killed_recorder_leaves_what_it_had(cli: Cli, write_script, tmp_path: 
         assert code == 0
         report = json.loads(stdout)
         assert report["run"]["status"] == "lost" and report["step_time"]["n"] > 0
-        assert "the recorder itself was killed" in cli("show", str(run.path))[1]
+        assert "without a last word" in cli("show", str(run.path))[1]
         assert not (run.path / "report.json").exists()
     finally:
         os.killpg(process.pid, signal.SIGKILL)
