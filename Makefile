@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types browser clean
+.PHONY: demo test lint types browser scorecard clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -24,6 +24,11 @@ types: $(VENV)/.installed
 # The browser tests need a Chromium; .ci/run installs Debian's, elsewhere they skip with a reason.
 test: lint types
 	$(BIN)/python -m pytest -n 2
+
+# Runs every scenario with a planted fault and writes tests/scenarios/SCORECARD.md; takes the better part of an hour.
+# Scenarios in Transformers, Lightning and Accelerate need `pip install -e '.[scenarios]'`, else they are skipped.
+scorecard: $(VENV)/.installed
+	$(BIN)/python -m tests.scenarios.scorecard
 
 clean:
 	rm -rf $(VENV) build *.egg-info

@@ -10,6 +10,9 @@ from ..profiler.report import Finding, Report
 from ..profiler.vocabulary import Stage
 from .predict.estimate import StepEstimate
 
+#: What remains at least of a time that a change removes. Ours.
+LEAST_REMAINS = 0.02
+
 
 class Effort(IntEnum):
     """What it takes to try; the number weighs in the ranking."""
@@ -121,9 +124,13 @@ class Case:
         return sum(one.share for one in known if one.name in classes) if known else None
 
     def remaining(self, best: float, likely: float, worst: float) -> StepEstimate:
-        """The step if these shares of the exposed time remain: at best, likely, at worst."""
+        """The step if these shares of the exposed time remain: at best, likely, at worst.
+
+        Something of it always remains, so that no run that only waits is promised a step of no time.
+        """
         rest = self.step_s - self.exposed_s
-        return StepEstimate(*(rest + share * self.exposed_s for share in (best, likely, worst)))
+        shares = (max(share, LEAST_REMAINS) for share in (best, likely, worst))
+        return StepEstimate(*(rest + share * self.exposed_s for share in shares))
 
     def what_if(self, change: str, *, likely: float = 0.75, worst: float = 0.0) -> StepEstimate | None:
         """What replaying the trace predicts for a change; None where it was not replayed.
@@ -131,10 +138,10 @@ class Case:
         ``change`` is written as ``launch_cost_removed``. The replay takes a cost away as a whole: ``likely`` and
         ``worst`` are the parts of what it saves that a method is expected to save.
         """
-        for one in getattr(self.report, "what_ifs", []):
-            if _slug(one.change) == change:
-                at_best = max(one.predicted_step_s, one.bound_step_s)
-                saved = max(self.step_s - at_best, 0.0)
+        for one in self.report.what_ifs:
+            if _slug(one.change) == change and one.measured_step_s > 0:
+                at_best = max(one.predicted_step_s, one.bound_step_s) / one.measured_step_s
+                saved = max(1 - at_best, 0.0) * self.step_s
                 return StepEstimate(*(self.step_s - part * saved for part in (1.0, likely, worst)))
         return None
 

@@ -21,6 +21,9 @@ UNKNOWN_NEEDS_WEIGHT = 0.5
 #: A gain that nobody can predict counts as this part of the bound, and the bound as a factor of two at most. Ours.
 UNPREDICTED_PART, UNPREDICTED_BOUND = 0.1, 2.0
 
+#: Kinds that are the model's own work: as a note they say where time goes, not what a run waits for.
+_WORK = (Kind.COMPUTE, Kind.MEMORY_BANDWIDTH)
+
 Rank = tuple[float, ...]
 
 
@@ -28,7 +31,7 @@ def rank(position: int, case: Case, method: Method, proposal: Proposal) -> Rank:
     """The sort key of a proposal for the finding at a position; equal keys keep their order."""
     return (
         float(only_saves_steps(method)),
-        float(case.finding.kind is Kind.COMPUTE and case.finding.severity is Severity.NOTE),
+        float(case.finding.kind in _WORK and case.finding.severity is Severity.NOTE),
         float(method.equivalence is Equivalence.SEMANTIC),
         -round(_score(case, method, proposal), 6),
         float(proposal.fit),

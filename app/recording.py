@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from ..advisor.prescribe import prescribe
@@ -11,9 +12,11 @@ from ..advisor.replayed import with_what_ifs
 from ..profiler.analysis import analyse
 from ..profiler.errors import UsageError
 from ..profiler.launch import Limits, python_command, record
+from ..profiler.progress import Progress
 from ..profiler.report import Report
 from ..profiler.store import RunFolder
 from ..profiler.vocabulary import RunStatus
+from .live_report import LiveReport
 from .terminal.live import LiveLine
 from .terminal.report import print_report
 
@@ -27,14 +30,26 @@ def record_and_report(command: Sequence[str], *, runs_dir: Path, limits: Limits,
     ``command`` is a script with its arguments, ``-m module …``, or ``-- program …``.
     """
     program = list(command[1:]) if command[0] == "--" else python_command(command)
-    with LiveLine(limits) as live:
+    with ExitStack() as stack:
+        live = stack.enter_context(LiveLine(limits))
+        listeners: list[Callable[[Progress], None]] = [live.show]
+
+        def started(run: RunFolder) -> None:
+            live.started(run)
+            if limits.steps is None:
+                listeners.append(stack.enter_context(LiveReport(run)).update)
+
+        def tell(progress: Progress) -> None:
+            for listener in listeners:
+                listener(progress)
+
         run = record(
             program,
             runs_dir=runs_dir,
             limits=limits,
             stdout=sys.stderr if as_json else None,
-            on_start=live.started,
-            on_progress=live.show,
+            on_start=started,
+            on_progress=tell,
         )
     report = _analyse_and_store(run)
     if as_json:

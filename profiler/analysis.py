@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from .agent import format as layout
+from .agent.rolling import MINUTE_NS
+from .compute import MACHINE, compute
 from .core_wait import core_wait_share
 from .deep_window import device_of, read_deep_window, with_device
 from .diagnosis import diagnose
@@ -24,6 +27,7 @@ from .timeline.host import host_lines
 from .timeline.interruptions import compilations, garbage_pauses
 from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
+from .timeline.minutes import minutes_of, summarised_steps
 from .timeline.process_memory import process_memory
 from .timeline.rank_summary import RankSummary
 from .timeline.stages import STAGES, StageTimes, stage_times
@@ -34,6 +38,10 @@ from .unrecorded import why_no_step
 from .verdict import verdict
 
 DEFAULT_WARMUP = 5
+LONG_RUN = (
+    "A long run: its numbers are of its beginning and its latest stretch; "
+    "of the time between a summary was kept."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +79,10 @@ def analyse(run: RunFolder) -> Analysis:
     assert step_time is not None
     loader = _loader(first)
     telemetry = _telemetry(run, first)
-    late = lateness([(rank.recording.rank, rank.steps, rank.stages) for rank in ranks])
+    late = lateness(
+        [(rank.recording.rank, rank.steps, rank.stages) for rank in ranks],
+        [core_wait_share(rank.recording) for rank in ranks],
+    )
     findings = diagnose(
         Observation(
             setup=first.setup,
@@ -95,7 +106,7 @@ def analyse(run: RunFolder) -> Analysis:
     if window is not None and device is not None:
         findings = with_device(findings, window, device.idle_share)
     report = Report(
-        run=_run_info(manifest, first.steps),
+        run=_run_info(manifest, first.steps, summarised_steps(first.recording, first.steps.start_ns)),
         verdict=verdict(findings, step_time),
         setup=first.setup,
         step_time=step_time,
@@ -103,6 +114,7 @@ def analyse(run: RunFolder) -> Analysis:
         process_cpu_s_per_step=_process_cpu_s(first),
         core_wait_share=core_wait_share(first.recording),
         stages=first.stages.shares(first.steps.timed),
+        minutes=minutes_of(first.recording, int(first.steps.start_ns[0])),
         host_lines=list(first.lines),
         loader=loader,
         loader_reason=None if loader is not None else "the training used no DataLoader, or it made no batch",
@@ -111,6 +123,7 @@ def analyse(run: RunFolder) -> Analysis:
         kernel_classes=kernel_classes(
             [window.kernels] if window is not None and window.kernels is not None else []
         ),
+        compute=compute(first.recording, step_time, first.setup, recorded_on=manifest.versions.get(MACHINE)),
         telemetry=telemetry,
         telemetry_reason=None if telemetry is not None else "the launcher sampled nothing in this run",
         findings=findings,
@@ -152,7 +165,7 @@ def _analyse_rank(recording: RankRecording, warmup: int) -> _RankAnalysis:
 def _process_cpu_s(rank: _RankAnalysis) -> float | None:
     """CPU seconds of the training process per timed step; None where fewer than two steps were timed in a row."""
     marks = rank.recording.of_code(layout.PROCESS_CPU)
-    timed = np.flatnonzero(rank.steps.timed)
+    timed = _last_stretch(rank.steps, np.flatnonzero(rank.steps.timed))
     if len(timed) < 2 or not len(marks):
         return None
     ends = rank.steps.end_ns[timed]
@@ -166,9 +179,20 @@ def _telemetry(run: RunFolder, rank: _RankAnalysis) -> Telemetry | None:
     return read_telemetry(run.path, timed_ns=bounds, cores=whole(rank.recording.process, "cores"))
 
 
+def _last_stretch(steps: Steps, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The chosen steps after the last long gap, which a long run has where only a summary was kept."""
+    gaps = steps.start_ns[1:] - steps.end_ns[:-1] > MINUTE_NS
+    after = int(np.flatnonzero(gaps)[-1]) + 1 if gaps.any() else 0
+    return chosen[chosen >= after]
+
+
 def _loader(rank: _RankAnalysis) -> LoaderReport | None:
     settings = training_loader(rank.recording)
-    return None if settings is None else loader_report(rank.recording, settings["number"], rank.steps)
+    report = None if settings is None else loader_report(rank.recording, settings["number"], rank.steps)
+    if report is None or report.num_workers:
+        return report
+    # a training process that loads by itself waits for cores as its thread does
+    return report.model_copy(update={"core_wait_share": core_wait_share(rank.recording)})
 
 
 def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> float | None:
@@ -216,14 +240,14 @@ def _no_steps() -> Steps:
     return Steps(nothing, nothing, nothing, no_flags, no_flags)
 
 
-def _run_info(manifest: Manifest, steps: Steps) -> RunInfo:
+def _run_info(manifest: Manifest, steps: Steps, summarised: int = 0) -> RunInfo:
     return RunInfo(
         id=manifest.id,
         command=manifest.command,
         status=manifest.status,
         exit_code=manifest.exit_code,
         started=manifest.started,
-        steps_recorded=len(steps),
+        steps_recorded=len(steps) + summarised,
         steps_warmup=int(steps.warmup.sum()),
     )
 
@@ -247,6 +271,8 @@ def _cost(manifest: Manifest, first: _RankAnalysis | None, *more: str | None) ->
     """The recorder's cost, with what the launcher had to note beside what the agent noted."""
     cost = RecorderCost() if first is None else recorder_cost(first.recording, first.steps)
     notes = [*cost.notes, *(printable(note) for note in (manifest.note, *more) if note)]
+    if first is not None and len(first.recording.minutes):
+        notes.append(LONG_RUN)
     return cost.model_copy(update={"notes": notes})
 
 

@@ -23,6 +23,8 @@ import psutil
 
 from .agent import format as layout
 from .agent.options import Options
+from .calibration import machine_key
+from .compute import MACHINE
 from .errors import UsageError
 from .progress import STOPPED, Progress, ProgressReader
 from .store import Manifest, RunFolder, create_run
@@ -374,7 +376,7 @@ def _manifest(run: RunFolder, command: Sequence[str], limits: Limits, setting: S
             "seconds": limits.seconds,
             "knobs": dict(setting.knobs),
         },
-        versions={"trainrx": version("trainrx"), "python": sys.version.split()[0]},
+        versions={"trainrx": version("trainrx"), "python": sys.version.split()[0], MACHINE: machine_key()},
         git=_git_state(),
     )
 

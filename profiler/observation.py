@@ -29,7 +29,7 @@ class Observation:
         garbage: pauses of Python's garbage collector.
         compilation: compilations within the timed steps.
         operations_per_step: operations that backward runs per step; None if not known.
-        memory: memory of the training process; None where too few readings were taken.
+        memory: memory of the training process; None where it was not read.
         telemetry: of the machine during the timed steps; None where it was not sampled.
         lines: where the training thread was seen, longest first.
     """

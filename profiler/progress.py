@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from .agent import format as layout
+from .recording import record_files
 
 _STEP_CODES = (layout.STEP, layout.STEP_TRACED)
 _RECORD_BYTES = 8 * layout.SPAN_WORDS
@@ -48,7 +49,8 @@ class ProgressReader:
         """The progress now; ``seconds`` is passed through."""
         folders = sorted(self._ranks.iterdir()) if self._ranks.is_dir() else []
         for folder in folders:
-            self._read_steps(folder / layout.SPANS_FILE)
+            for path in record_files(folder / layout.SPANS_FILE):
+                self._read_steps(folder, path)
         return Progress(
             seconds=seconds,
             steps=max(self._steps.values(), default=0),
@@ -56,19 +58,20 @@ class ProgressReader:
             ended=_together([_end(folder / layout.FACTS_FILE) for folder in folders]),
         )
 
-    def _read_steps(self, path: Path) -> None:
+    def _read_steps(self, folder: Path, path: Path) -> None:
         offset = self._offsets.get(path, 0)
-        if not path.is_file():
+        try:
+            count = (path.stat().st_size - offset) // _RECORD_BYTES
+            if count <= 0:
+                return
+            records = np.fromfile(path, "<i8", count=count * layout.SPAN_WORDS, offset=offset)
+        except FileNotFoundError:  # not written yet, or rolled away this moment
             return
-        count = (path.stat().st_size - offset) // _RECORD_BYTES
-        if count <= 0:
-            return
-        records = np.fromfile(path, "<i8", count=count * layout.SPAN_WORDS, offset=offset)
         records = records.reshape(-1, layout.SPAN_WORDS)
         self._offsets[path] = offset + len(records) * _RECORD_BYTES
         steps = records[np.isin(records[:, 0], _STEP_CODES)]
         if len(steps):
-            self._steps[path] = self._steps.get(path, 0) + len(steps)
+            self._steps[folder] = self._steps.get(folder, 0) + len(steps)
             self._last_step_s = float(steps[-1, 2] - steps[-1, 1]) / 1e9
 
 

@@ -69,6 +69,7 @@ class RankRecording:
         facts: the other facts by name, in the order they were written.
         fault: why the agent switched itself off, if it did.
         workers: what its loader workers wrote.
+        minutes: int64, shape (k, words), columns as in `agent.format`: of a long run, all after its beginning.
     """
 
     rank: int
@@ -79,6 +80,7 @@ class RankRecording:
     facts: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
     fault: str | None = None
     workers: tuple[WorkerRecording, ...] = ()
+    minutes: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, layout.MINUTE_WORDS), np.int64))
 
     def of_code(self, *codes: int) -> NDArray[np.int64]:
         """The spans with these codes, shape (k, 4), in order of their start."""
@@ -127,6 +129,7 @@ def read_rank(folder: Path) -> RankRecording:
         facts=facts,
         fault=_read_fault(folder / layout.FAULT_FILE),
         workers=tuple(worker for path in workers if (worker := _read_worker(path)) is not None),
+        minutes=_read_records(folder / layout.MINUTES_FILE, layout.MINUTE_WORDS),
     )
 
 
@@ -175,12 +178,23 @@ def _rank_number(process: dict[str, Any], folder: Path) -> int:
     return int(leading) if leading.isascii() and leading.isdigit() and len(leading) < 10 else 0
 
 
+def record_files(path: Path) -> list[Path]:
+    """A file of records and the numbered ones that follow it, in order, as far as they are there."""
+    followers = (entry for entry in path.parent.glob(f"{path.name}.*") if entry.suffix[1:].isdigit())
+    return [path, *sorted(followers, key=lambda entry: int(entry.suffix[1:]))[-layout.KEPT_SEGMENTS :]]
+
+
 def _read_records(path: Path, words: int) -> NDArray[np.int64]:
-    if not path.is_file():
-        return np.empty((0, words), dtype=np.int64)
-    size = min(path.stat().st_size, MAX_RECORDS_BYTES) // (8 * words)
-    records = np.fromfile(path, dtype="<i8", count=size * words).reshape(-1, words)
+    records = np.concatenate([_read_file(file, words) for file in record_files(path)])
     return records[_plausible(records)]
+
+
+def _read_file(path: Path, words: int) -> NDArray[np.int64]:
+    try:
+        size = min(path.stat().st_size, MAX_RECORDS_BYTES) // (8 * words)
+        return np.fromfile(path, dtype="<i8", count=size * words).reshape(-1, words)
+    except FileNotFoundError:  # never written, or rolled away this moment
+        return np.empty((0, words), dtype=np.int64)
 
 
 def _plausible(records: NDArray[np.int64]) -> NDArray[np.bool_]:

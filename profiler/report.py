@@ -328,6 +328,32 @@ class Estimate(Part):
     workers: list[EstimatedWorker] = []
 
 
+class Minute(Part):
+    """A stretch of a long run of which only a summary was kept; ``start_s`` counts from the first step."""
+
+    start_s: float
+    seconds: float
+    steps: int
+    mean_s: float
+    shortest_s: float
+    longest_s: float
+
+
+class Compute(Part):
+    """How much the model computes, and how close that comes to what the machine can; what is not known has a reason."""
+
+    flops_per_step: float | None = Field(
+        default=None, description="floating-point operations of a step, recomputed ones too"
+    )
+    achieved_flops: float | None = Field(default=None, description="operations per second of the median step")
+    ceiling_flops: float | None = Field(
+        default=None, description="best rate of matrix products measured here"
+    )
+    ceiling: str | None = Field(default=None, description="what the ceiling was measured with")
+    mfu: float | None = Field(default=None, description="achieved over ceiling: model FLOPs utilisation")
+    reason: str | None = None
+
+
 class Series(Part):
     """One quantity over time, thinned: means of equal stretches; None where a stretch has no sample."""
 
@@ -532,6 +558,10 @@ class Report(Part):
     )
     stages: list[StageShare] = []
     estimate: Estimate | None = None
+    minutes: list[Minute] = Field(
+        default=[],
+        description="of a long run, all after its beginning; its details are of the beginning and the end",
+    )
     host_lines: list[HostLine] = []
     loader: LoaderReport | None = None
     loader_reason: str | None = None
@@ -543,6 +573,7 @@ class Report(Part):
     matrix_use: MatrixUse | None = None
     memory: MemoryCurveInfo | None = None
     collectives: CollectiveSkew | None = None
+    compute: Compute | None = None
     telemetry: Telemetry | None = None
     telemetry_reason: str | None = None
     findings: list[Finding] = []

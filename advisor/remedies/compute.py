@@ -44,8 +44,7 @@ def _on_cpu(case: Case) -> Iterator[Proposal | Declined]:
     if case.has("conv"):
         yield channels_last(case)
     if case.step_s < SHORT_CPU_STEP_S:
-        reason = f"a step takes {case.step_s * 1e3:.1f} ms on a CPU: compiling costs more than it saves"
-        yield from (Declined(name, reason) for name in ("torch-compile-default", "regional-compilation"))
+        yield from short_cpu_step(case)
     elif case.setup("model.compiled") is not True:
         worst, likely, best = CPU_COMPILE_FACTORS
         yield Proposal(
@@ -60,6 +59,13 @@ def _on_cpu(case: Case) -> Iterator[Proposal | Declined]:
         yield Declined(
             "amp-bf16", "this CPU is not known to have bf16 units, and without them bf16 is slower than fp32"
         )
+
+
+def short_cpu_step(case: Case) -> Iterator[Declined]:
+    """Why compiling is left out where a step on a CPU is short."""
+    reason = f"a step takes {case.step_s * 1e3:.1f} ms on a CPU: compiling costs more than it saves"
+    for name in ("torch-compile-default", "regional-compilation"):
+        yield Declined(name, reason)
 
 
 def matrix_s(case: Case) -> tuple[float, str]:

@@ -295,6 +295,7 @@ def _from_trace(case: Case) -> Iterator[Proposal]:
     count = "…" if cores is None else f"{max(int(cores / max(case.number('world_size') or 1, 1)), 1)}"
     yield Proposal(
         method="dataloader-num-workers",
+        knob=None if cores is None else f"loader.num_workers={count}",
         how=f"DataLoader(..., num_workers={count}, persistent_workers=True)"
         + (
             "  # it loads in the training process now"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..predict.estimate import StepEstimate
 from ..proposal import Case, Effort, Fit, Proposal
@@ -10,7 +11,15 @@ from ..proposal import Case, Effort, Fit, Proposal
 
 def propose(case: Case) -> Iterator[Proposal]:
     """Freeze what lives for the whole training; with several ranks, collect on all of them at once."""
-    yield collect_by_plan(case, case.remaining(0.02, 0.1, 0.6), "the measured pauses, of which little stays")
+    planned = collect_by_plan(
+        case, case.remaining(0.02, 0.1, 0.6), "the measured pauses, of which little stays"
+    )
+    if case.cause == "explicit-collect":
+        place = next((f" at {where.file}:{where.line}" for where in case.finding.where if where.file), "")
+        planned = replace(
+            planned, how=f"take gc.collect() out of the loop{place}, or call it every 1000 steps"
+        )
+    yield planned
 
 
 def collect_by_plan(case: Case, estimate: StepEstimate, basis: str) -> Proposal:

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 from ..predict.estimate import StepEstimate
 from ..proposal import Case, Declined, Effort, Fit, Proposal
+from .compute import SHORT_CPU_STEP_S, short_cpu_step
 from .debugging import left_on
 from .optimizer_step import propose as joined_updates
 from .recompilation import no_graph_breaks
 
+#: Even one launch for a whole step takes its time: this part of the waiting remains at best.
+BEST_REMAINS = 0.1
 _MODELLED = "replaying the trace with launches that cost nothing, of which {} % are expected to go"
 _BOUNDED = "the measured time that the device waits for launches, of which {} % are expected to go"
 
@@ -21,7 +24,7 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
     if case.cause == "graph-break" or compiled:
         yield no_graph_breaks(case)
     if not compiled:
-        yield _compile(case)
+        yield from _compile_or_not(case)
     yield from _graphs(case)
     if case.has("attention"):
         yield _fused_attention(case)
@@ -31,12 +34,19 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
 
 def _saving(case: Case, likely: float, worst: float) -> StepEstimate:
     replayed = case.what_if("launch_cost_removed", likely=likely, worst=worst)
-    return replayed or case.remaining(0.0, 1 - likely, 1 - worst)
+    return replayed or case.remaining(BEST_REMAINS, 1 - likely, 1 - worst)
 
 
 def _basis(case: Case, likely: float) -> str:
     text = _BOUNDED if case.what_if("launch_cost_removed") is None else _MODELLED
     return text.format(round(likely * 100))
+
+
+def _compile_or_not(case: Case) -> Iterator[Proposal | Declined]:
+    if case.setup("device.kind") == "cpu" and case.step_s < SHORT_CPU_STEP_S:
+        yield from short_cpu_step(case)
+    else:
+        yield _compile(case)
 
 
 def _compile(case: Case) -> Proposal:

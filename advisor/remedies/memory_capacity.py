@@ -13,6 +13,7 @@ COMPLETE = frozenset(
     {
         "eval-without-no-grad",
         "loss-graph-kept",
+        "growing-memory",
         "fragmentation",
         "shm-limit",
         "copy-on-write-python-objects",
@@ -27,7 +28,7 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
     match case.cause:
         case "eval-without-no-grad":
             yield _evaluation(case)
-        case "loss-graph-kept":
+        case "loss-graph-kept" | "growing-memory":
             yield _kept_graph(case)
         case "fragmentation":
             yield from _allocator(Fit.CAUSE)

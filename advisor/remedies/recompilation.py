@@ -24,6 +24,9 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
             yield _regional(case, Fit.CAUSE)
         case "graph-break":
             yield no_graph_breaks(case)
+        case "failing-guards":
+            yield _guards(case)
+            yield _dynamic(case, Fit.KIND)
         case _:
             yield _dynamic(case, Fit.CAUSE)
             yield _limit(case, Fit.KIND)
@@ -63,6 +66,18 @@ def _limit(case: Case, fit: Fit) -> Proposal:
         effort=Effort.LINES,
         estimate=case.remaining(0.0, 0.5, 1.0),
         fit=fit,
+    )
+
+
+def _guards(case: Case) -> Proposal:
+    return Proposal(
+        method="dynamo-recompile-limit",
+        how="TORCH_LOGS=recompiles names the guards that fail: pass numbers that change as tensors, "
+        f"keep flags fixed; only for finitely many versions: torch._dynamo.config.recompile_limit = {SHAPES_LIMIT}",
+        basis="once no guard fails any more, nothing is compiled anew; at worst as now",
+        effort=Effort.LINES,
+        estimate=case.remaining(0.0, 0.3, 1.0),
+        fit=Fit.CAUSE,
     )
 
 

@@ -48,6 +48,7 @@ def describe(progress: Progress, limits: Limits) -> str:
         return f"{progress.steps} steps recorded, waiting for the script to end"
     if not progress.steps:
         return f"{progress.seconds:.0f} s, no step yet"
-    total = None if limits.steps is None else limits.warmup + limits.steps + limits.traced_steps
+    deep = limits.traced_steps + 1 if limits.traced_steps else 0
+    total = None if limits.steps is None else limits.warmup + limits.steps + deep
     count = f"step {progress.steps}" + (f" of {total}" if total is not None else "")
     return f"{count}, {progress.last_step_s * 1e3:.1f} ms each, {progress.seconds:.0f} s"

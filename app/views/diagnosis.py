@@ -16,6 +16,7 @@ from ...profiler.report import Fact, Finding, HostLine, RankInfo, Report, StageS
 from ...profiler.store import Manifest
 from ...profiler.vocabulary import RunStatus, Severity, Stage
 from . import format as text
+from .ending import ending
 from .run_list import headline, script_name
 
 #: Fewer stack samples than this make a line's time a rough guess.
@@ -162,7 +163,7 @@ def diagnosis_view(report: Report, manifest: Manifest, *, warnings: Iterable[str
         command=_command(manifest),
         started=text.moment(manifest.started),
         status=str(manifest.status),
-        ending=_ending(manifest),
+        ending=ending(manifest.status, manifest.exit_code),
         verdict=_verdict(report, recording=recording),
         tone=_tone(report),
         label=_label(report, recording=recording),
@@ -215,25 +216,6 @@ def _label(report: Report, *, recording: bool) -> str:
     found = headline(report)
     estimated = ", estimated" if report.step_time is None else ""
     return "nothing dominates" if found is None else f"{found.severity} · {found.family}{estimated}"
-
-
-def _ending(manifest: Manifest) -> str:
-    words = _ENDINGS[manifest.status]
-    if manifest.status is RunStatus.FAILED and manifest.exit_code is not None:
-        words = f"{words} with exit code {manifest.exit_code}"
-    return words
-
-
-_ENDINGS = {
-    RunStatus.RECORDING: "being recorded now",
-    RunStatus.FINISHED: "the script ran to its end",
-    RunStatus.STOPPED: "stopped once enough was recorded",
-    RunStatus.FAILED: "the script failed",
-    RunStatus.INTERRUPTED: "interrupted by hand",
-    RunStatus.LOST: "the recorder ended without a last word; what was written is shown",
-    RunStatus.IMPORTED: "imported from a trace",
-    RunStatus.ATTACHED: "looked at from outside while it went on",
-}
 
 
 def _figures(report: Report) -> tuple[Figure, ...]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 CPU_BUDGET = 0.004
 FLUSH_INTERVAL_S = 0.1
 COST_INTERVAL_S = 1.0
+#: What the agent costs is told less often as time goes by: each time this share of the run has passed again.
+COST_SHARE = 0.01
 SLOWEST_INTERVAL_S = 0.1
 #: Memory is read at each flush at first, then less and less often: about this many times while time grows threefold.
 MEMORY_READINGS = 300
@@ -67,12 +69,17 @@ class Background:
             if moment - flushed >= FLUSH_INTERVAL_S:
                 flushed = moment
                 self._flush()
-            if moment - told >= min(COST_INTERVAL_S, max(told - self._started, FLUSH_INTERVAL_S)):
+            if moment - told >= self._cost_interval_s(told - self._started):
                 told = moment
                 self.tell_cost()
                 self._keep_budget(moment)
         if not self._recorder.failed and self._recorder.folder is self._folder:
             self._flush()
+
+    @staticmethod
+    def _cost_interval_s(age_s: float) -> float:
+        """Short at first, for a run of a second to have its cost told; long in the end, for the file to stay small."""
+        return max(min(COST_INTERVAL_S, max(age_s, FLUSH_INTERVAL_S)), COST_SHARE * age_s)
 
     def _flush(self) -> None:
         self._heed_stop()

@@ -13,6 +13,13 @@ A rank's folder holds
 - ``trace.json.gz``: the Chrome trace of the deep window, if there was one;
 - ``fault``: reserved space that the agent overwrites when it switches itself off, so that a full disk can still tell.
 
+A run may go on for weeks, so files of records are bounded. ``spans.bin``, ``samples.bin`` and ``batches.bin`` grow to
+8 MiB; what comes after lies in ``<name>.1``, ``<name>.2``, … of 4 MiB each, of which the last `KEPT_SEGMENTS` are kept:
+the beginning and the latest stretch in full detail, nothing between. Of all spans after ``spans.bin`` was full,
+``minutes.bin`` has an int64 record a minute: ``start_ns, end_ns, steps, steps_ns, shortest_step_ns, longest_step_ns``
+and the summed nanoseconds of the spans of each of `MINUTE_CODES`; spans lie within one another, so these sums overlap.
+``facts.jsonl`` grows to 32 MiB, from then on only last words are added: samples whose stack came later have no name.
+
 The launcher may write ``stop`` into the run folder: the number of the step after which all ranks end.
 
 All times are ``time.perf_counter_ns`` of the machine. Records are only ever appended: a killed process leaves at worst
@@ -28,6 +35,11 @@ BATCHES_FILE = "batches.bin"
 MAIN_PROCESS = "main"
 TRACE_FILE = "trace.json.gz"
 STOP_FILE = "stop"
+MINUTES_FILE = "minutes.bin"
+KEPT_SEGMENTS = 3
+MAX_FACTS_BYTES = 32 * 1024 * 1024
+#: Facts that are written however many there were before.
+LAST_WORDS = frozenset({"end", "note", "flops"})
 FAULT_BYTES = 1024
 SPAN_WORDS = 4
 SAMPLE_WORDS = 2
@@ -51,7 +63,15 @@ GARBAGE = (
 COMPILATION = 21  #: TorchDynamo compiles
 STEP = 30  #: argument: data fetches in the step
 PROCESS_CPU = 32  #: a moment at the end of a step; argument: CPU nanoseconds of the process so far
-STEP_TRACED = 31  #: a step inside the torch.profiler window, not part of the timing
+STEP_TRACED = (
+    31  #: a step of the torch.profiler window, or whose operations are counted: not part of the timing
+)
+
+MINUTE_CODES = (
+    DATA_WAIT, LOADER_START, FORWARD, BACKWARD, OPTIMIZER, COMMUNICATION, CHECKPOINT, H2D, ZERO_GRAD, LOADER_END,
+    GARBAGE,
+)  # fmt: skip
+MINUTE_WORDS = 6 + len(MINUTE_CODES)
 
 READY_UNIT = 1 << 16
 PLACE_UNIT = 4

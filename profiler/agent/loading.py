@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 FLUSH_INTERVAL_S = 0.1
 SAMPLE_INTERVAL_S = 0.01
+#: The totals of transforms are told again whenever the time since the first batch has grown by this factor.
+TELL_GROWTH = 1.02
 #: A batch buffer this long is written at once rather than at the next flush.
 MAX_BUFFERED = 64
 
@@ -74,7 +76,8 @@ class BatchProbe:
         self.is_on = folder is not None
         self._folder = folder
         self._batches: list[tuple[int, ...]] = []
-        self._written_ns = now()
+        self._written_ns = self._started_ns = now()
+        self._tell_ns = 0
         self._in_worker = process.loader_worker_id() is not None
 
     @classmethod
@@ -116,7 +119,9 @@ class BatchProbe:
         self._written_ns = moment_ns
         if self._folder is not None and batches:
             self._folder.write_batches(batches)
-            transforms.tell(self._folder)
+            if moment_ns - self._started_ns >= self._tell_ns:
+                transforms.tell(self._folder)
+                self._tell_ns = int((moment_ns - self._started_ns) * TELL_GROWTH)
 
     def _last_words(self) -> None:
         try:

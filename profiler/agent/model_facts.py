@@ -42,7 +42,10 @@ class ModelFacts:
         shapes = str([tuple(value.shape) for value in (*args, *kwargs.values()) if hasattr(value, "shape")])
         if any(self._parameters(model)):
             self._shapes.add(f"{type(model).__name__} {shapes}")
-        if self._calls in (WATCHED_CALLS // 8, WATCHED_CALLS) and self._recorder.folder is not None:
+        if (
+            self._calls in (WATCHED_CALLS // 8, WATCHED_CALLS // 2, WATCHED_CALLS)
+            and self._recorder.folder is not None
+        ):
             self._recorder.folder.fact("inputs", shapes=sorted(self._shapes)[:8], distinct=len(self._shapes))
             self._recorder.folder.fact("flags", **flags())
 

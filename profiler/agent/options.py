@@ -16,6 +16,7 @@ class Options:
     ``steps`` None records until the script ends. ``traced_steps`` 0 leaves out the ``torch.profiler`` window.
     ``knobs`` are changes by name, put on also where ``record`` is false and nothing else is done. ``losses`` notes the
     value that each backward starts from. ``die_with_parent`` ends the process when the one that started it dies.
+    ``end_script`` false lets the script go on once enough was recorded.
     """
 
     run_dir: str
@@ -27,6 +28,16 @@ class Options:
     knobs: dict[str, str] = field(default_factory=dict[str, str])
     losses: bool = False
     die_with_parent: bool = False
+    end_script: bool = True
+
+    @property
+    def deep_steps(self) -> int:
+        """Steps after the timed ones: those of the window, and one whose operations are counted."""
+        return self.traced_steps + 1 if self.traced_steps else 0
+
+    def flops_after(self, timed: int) -> int | None:
+        """After how many steps operations are counted for a step; None where there is no deep window."""
+        return timed + self.traced_steps if self.traced_steps else None
 
     def to_environment(self) -> str:
         """The text for the environment variable."""

@@ -21,10 +21,14 @@ from .format import (
     FACTS_FILE,
     FAULT_BYTES,
     FAULT_FILE,
+    LAST_WORDS,
+    MAX_FACTS_BYTES,
+    MINUTES_FILE,
     SAMPLES_FILE,
     SPANS_FILE,
     WORKERS_FOLDER,
 )
+from .rolling import Minutes, RollingFile
 
 if TYPE_CHECKING:
     import collections
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
 
     from .recorder import Span
 
+FULL = "The file of facts is full: stacks and settings seen later in this run were not written down."
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -42,24 +47,43 @@ class RecordFolder:
         self.path = path
         self._inodes: dict[int, int] = {}
         os.makedirs(path, exist_ok=True)
-        self._facts = self._open(FACTS_FILE)
-        self._samples = self._open(SAMPLES_FILE)
+        self._facts = self.open(FACTS_FILE)
+        self._facts_room = MAX_FACTS_BYTES - os.fstat(self._facts).st_size
+        self._samples = RollingFile(self, SAMPLES_FILE)
 
     def fact(self, fact: str, **values: Any) -> None:
-        """Append one line to ``facts.jsonl``."""
-        line = json.dumps({"t": time.perf_counter_ns(), "fact": fact, **values}, default=str)
-        self._write(self._facts, line.encode("utf-8", "replace") + b"\n")
+        """Append one line to ``facts.jsonl``, unless that is full and this is no last word."""
+        if self._facts_room <= 0 and fact not in LAST_WORDS:
+            return
+        text = json.dumps({"t": time.perf_counter_ns(), "fact": fact, **values}, default=str)
+        line = text.encode("utf-8", "replace") + b"\n"
+        self.write(self._facts, line)
+        had_room, self._facts_room = self._facts_room > 0, self._facts_room - len(line)
+        if had_room and self._facts_room <= 0:
+            self.fact("note", text=FULL)
 
     def write_samples(self, samples: Iterable[tuple[int, int]]) -> None:
         """Append stack samples ``(time_ns, stack)``."""
-        self._write(self._samples, _words(samples))
+        self._samples.write(_words(samples))
 
-    def _open(self, name: str, flags: int = _APPEND) -> int:
+    def open(self, name: str, flags: int = _APPEND) -> int:
+        """A descriptor of a file in this folder, remembered so that it is known again."""
         descriptor = os.open(os.path.join(self.path, name), flags, 0o644)
         self._inodes[descriptor] = os.fstat(descriptor).st_ino
         return descriptor
 
-    def _write(self, descriptor: int, data: bytes) -> None:
+    def close(self, descriptor: int) -> None:
+        """Close a descriptor, if it still is the file that was opened."""
+        inode = self._inodes.pop(descriptor)
+        if os.fstat(descriptor).st_ino == inode:
+            os.close(descriptor)
+
+    def write(self, descriptor: int, data: bytes) -> None:
+        """Append data whole.
+
+        Raises:
+            OSError: the disk is full, or the descriptor is another file by now.
+        """
         if (
             os.fstat(descriptor).st_ino != self._inodes[descriptor]
         ):  # the number may be the script's own file by now
@@ -75,8 +99,9 @@ class RankFolder(RecordFolder):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self._lock = threading.Lock()
-        self._spans = self._open(SPANS_FILE)
-        self._fault = self._open(FAULT_FILE, os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0))
+        self._spans = RollingFile(self, SPANS_FILE)
+        self._minute = Minutes()
+        self._fault = self.open(FAULT_FILE, os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0))
         os.write(self._fault, b" " * FAULT_BYTES)
 
     @classmethod
@@ -98,8 +123,16 @@ class RankFolder(RecordFolder):
         with self._lock:
             spans = [queue.popleft() for _ in range(len(queue))]
             if spans:
-                self._write(self._spans, _words(spans))
+                self._spans.write(_words(spans))
+                if self._spans.is_rolling:
+                    self._write_minute(self._minute.add(spans))
         return len(spans)
+
+    def _write_minute(self, record: tuple[int, ...] | None) -> None:
+        if record is not None:
+            minutes = self.open(MINUTES_FILE)
+            self.write(minutes, _words([record]))
+            self.close(minutes)
 
     def fault(self, error: BaseException) -> None:
         """Write the agent's own fault into the reserved file; needs no free disk space."""
@@ -120,11 +153,11 @@ class WorkerFolder(RecordFolder):
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
-        self._batches = self._open(BATCHES_FILE)
+        self._batches = RollingFile(self, BATCHES_FILE)
 
     def write_batches(self, batches: Iterable[tuple[int, ...]]) -> None:
         """Append batch records, as laid out in `format`."""
-        self._write(self._batches, _words(batches))
+        self._batches.write(_words(batches))
 
 
 def _names(rank: int | None) -> Iterator[str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from . import process
 from .background import Background
 from .calibrate import span_cost_s
+from .flops import FlopCount
 from .format import PROCESS_CPU, STEP, STEP_TRACED
 from .graph_size import GraphSize
 from .loading import Loading
@@ -68,13 +69,14 @@ class Recorder:
         self.loading = Loading(self)
         timed = options.warmup + (options.steps or DEFAULT_TIMED_STEPS)
         self.window = TraceWindow(first=timed, steps=options.traced_steps)
+        self.flops = FlopCount(options.flops_after(timed))
         self.wrappers: list[CodeType] = []
         self.parallel: list[weakref.ref[Any]] = []
         self.model_facts = ModelFacts(self)
         self.graph_size = GraphSize(self)
         self.steps = 0
         self.traced = False
-        self.stop_at = None if options.steps is None else timed + options.traced_steps
+        self.stop_at = None if options.steps is None else timed + options.deep_steps
         self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
         self._background: Background | None = None
         self._descriptions: dict[str, int] = {}
@@ -93,6 +95,7 @@ class Recorder:
         if self.thread is not None:
             if self.failed:
                 self.window.abandon()
+                self.flops.abandon()
             return False
         try:
             return self._claim()
@@ -121,11 +124,16 @@ class Recorder:
 
     def forget_parent(self) -> None:
         """After a fork: the child starts anew and claims a folder of its own if it trains."""
+        self.flops.abandon()
         if self.thread == _NOBODY:
             return
+        self.rearm(self.options)
+
+    def rearm(self, options: Options) -> None:
+        """Begin anew with the hooks that are in place: nothing of what was recorded before is known any more."""
         self.spans.clear()
         spans, wrappers = self.spans, self.wrappers
-        self.__init__(self.options)
+        self.__init__(options)
         self.spans, self.wrappers = spans, wrappers
 
     def fail(self, error: BaseException) -> None:
@@ -239,7 +247,8 @@ class Recorder:
         self._updated.clear()
         self.steps += 1
         try:
-            if self.window.at_step(self, self.steps):
+            windowed = self.window.at_step(self, self.steps)
+            if self.flops.at_step(self, self.steps) or windowed:
                 self._step_start = now()
         except Exception as error:
             self.fail(error)
@@ -252,7 +261,8 @@ class Recorder:
             self.switch_off()
         except Exception as error:
             self.fail(error)
-        raise StopTraining(0)
+        if self.options.end_script:
+            raise StopTraining(0)
 
     def note_loss(self, tensors: Any) -> None:
         """Keep a copy of what a backward starts from; a fault switches the agent off."""
@@ -263,6 +273,7 @@ class Recorder:
 
     def finish(self, reason: str) -> None:
         """Write down that recording ended in good order."""
+        self.flops.abandon()
         try:
             self.window.close(self)
         except Exception as error:

@@ -70,7 +70,7 @@ def _key(frame: FrameType | None) -> list[Any]:
     key: list[Any] = []
     while frame is not None and len(key) < 2 * MAX_FRAMES:
         key.append(frame.f_code)
-        key.append(frame.f_lineno)
+        key.append(frame.f_lineno or 0)
         frame = frame.f_back
     return key
 

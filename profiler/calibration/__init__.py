@@ -7,7 +7,7 @@ torch. What cannot be measured here is left out with its reason.
 from __future__ import annotations
 
 from .ceilings import Ceilings, MatmulRate, Rate
-from .kept import kept_ceilings
+from .kept import kept_ceilings, machine_key
 from .measuring import calibrate
 
-__all__ = ["Ceilings", "MatmulRate", "Rate", "calibrate", "kept_ceilings"]
+__all__ = ["Ceilings", "MatmulRate", "Rate", "calibrate", "kept_ceilings", "machine_key"]

@@ -23,6 +23,11 @@ def machine() -> str:
     return f"{_processor()}, {usable_cores()} cores, {platform.node()}"
 
 
+def machine_key() -> str:
+    """The machine as a short digest, so that a run's folder tells whether it was recorded here and no name."""
+    return hashlib.sha256(machine().encode()).hexdigest()[:16]
+
+
 def usable_cores() -> int:
     """The cores this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

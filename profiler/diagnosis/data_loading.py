@@ -43,14 +43,20 @@ def _cause(observation: Observation, loader: LoaderReport | None, workers: int |
         return "collate"
     if workers == 0:
         return "main-process-loading"
-    cores = observation.setup.get("cpu.cores")
-    full = cores is not None and workers >= cores
+    cores, ranks = observation.setup.get("cpu.cores"), _ranks_here(observation)
+    full = cores is not None and workers * ranks >= cores
     starved = loader.core_wait_share or 0.0
     if full and starved >= STARVED_SHARE:
         return "oversubscribed"
-    if loader.cpu_share / max(1 - starved, loader.cpu_share) <= WAITING_CPU_SHARE:
+    if _cpu_share(loader) <= WAITING_CPU_SHARE:
         return "storage-latency"
     return "cpu-transform" if full else "too-few-workers"
+
+
+def _ranks_here(observation: Observation) -> int:
+    """Ranks that share this machine's cores, each with workers of its own; all of them where nodes are not known."""
+    setup = observation.setup
+    return max(int(setup.get("local_world_size", setup.get("world_size", 1))), 1)
 
 
 def _restart_s(observation: Observation, loader: LoaderReport) -> float:
@@ -73,17 +79,25 @@ def _explain(cause: str | None, loader: LoaderReport | None, workers: int | None
         case "oversubscribed":
             return f"its {count} wait {percent(loader.core_wait_share or 0)} of their time for a free core"
         case "storage-latency":
-            return f"{batch} in each of {count}, {percent(1 - loader.cpu_share)} of it waiting, not computing"
+            return (
+                f"{batch} in each of {count}, {percent(1 - _cpu_share(loader))} of it waiting, not computing"
+            )
         case _:
-            return f"{batch} in each of {count}, {percent(loader.cpu_share)} of it computing"
+            return f"{batch} in each of {count}, {percent(_cpu_share(loader))} of it computing"
+
+
+def _cpu_share(loader: LoaderReport) -> float:
+    """CPU seconds per wall second of making a batch on a core of its own: waiting for a core does not count."""
+    return min(loader.cpu_share / max(1 - (loader.core_wait_share or 0.0), loader.cpu_share), 1.0)
 
 
 def _kind_of_work(loader: LoaderReport) -> str:
-    if loader.cpu_share >= CPU_BOUND_SHARE:
+    cpu_share = _cpu_share(loader)
+    if cpu_share >= CPU_BOUND_SHARE:
         return "of computing"
-    if loader.cpu_share <= WAITING_CPU_SHARE:
-        return f"of which {percent(1 - loader.cpu_share)} is waiting, not computing"
-    return f"of which {percent(loader.cpu_share)} is computing"
+    if cpu_share <= WAITING_CPU_SHARE:
+        return f"of which {percent(1 - cpu_share)} is waiting, not computing"
+    return f"of which {percent(cpu_share)} is computing"
 
 
 def _where(observation: Observation, loader: LoaderReport | None) -> tuple[Where, ...]:

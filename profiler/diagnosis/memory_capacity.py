@@ -26,16 +26,17 @@ def find(observation: Observation) -> Finding | None:
     memory = observation.memory
     if memory is None:
         return None
-    if _grows(memory):
-        return _growing(observation, memory)
+    growth = memory.growth_bytes_per_step
+    if growth is not None and _grows(memory, growth):
+        return _growing(observation, memory, growth)
     share = memory.limit_share
     return (
         _near_limit(observation, memory, share) if share is not None and share >= NEAR_LIMIT_SHARE else None
     )
 
 
-def _grows(memory: ProcessMemory) -> bool:
-    total = memory.growth_bytes_per_step * memory.steps
+def _grows(memory: ProcessMemory, growth: float) -> bool:
+    total = growth * memory.steps
     return (
         memory.rising_share >= RISING_SHARE
         and total >= GROWTH_BYTES
@@ -43,7 +44,7 @@ def _grows(memory: ProcessMemory) -> bool:
     )
 
 
-def _growing(observation: Observation, memory: ProcessMemory) -> Finding:
+def _growing(observation: Observation, memory: ProcessMemory, growth: float) -> Finding:
     left = memory.steps_left
     forecast = "" if left is None else f", and reaches its limit in about {left:.0f} steps"
     return _finding(
@@ -52,7 +53,7 @@ def _growing(observation: Observation, memory: ProcessMemory) -> Finding:
         cause="growing-memory",
         severity=Severity.HIGH if left is not None and left < SOON_STEPS else Severity.MODERATE,
         summary=(
-            f"The training process's memory grows by {_mega(memory.growth_bytes_per_step)} in every step{forecast}: "
+            f"The training process's memory grows by {_mega(growth)} in every step{forecast}: "
             "something keeps what each step makes, such as losses or outputs kept with their graph."
         ),
     )
@@ -74,10 +75,10 @@ def _near_limit(observation: Observation, memory: ProcessMemory, share: float) -
 def _finding(
     observation: Observation, memory: ProcessMemory, *, cause: str, severity: Severity, summary: str
 ) -> Finding:
-    facts = [
-        Fact(name="peak memory", value=memory.peak_bytes, unit="bytes"),
-        Fact(name="growth per step", value=memory.growth_bytes_per_step, unit="bytes", basis="derived"),
-    ]
+    facts = [Fact(name="peak memory", value=memory.peak_bytes, unit="bytes")]
+    growth = memory.growth_bytes_per_step
+    if growth is not None:
+        facts.append(Fact(name="growth per step", value=growth, unit="bytes", basis="derived"))
     if memory.limit_bytes is not None:
         facts.append(Fact(name="memory limit", value=memory.limit_bytes, unit="bytes", basis="setup"))
     return Finding(

@@ -66,8 +66,14 @@ class Lateness:
         return {stage: float(excess[n]) for n, stage in enumerate(STAGES) if n != _COMMUNICATION}
 
 
-def lateness(ranks: Sequence[tuple[int, Steps, StageTimes]]) -> Lateness | None:
-    """Compare ranks step by step; None for a single rank or one without timed steps."""
+def lateness(
+    ranks: Sequence[tuple[int, Steps, StageTimes]], core_wait_shares: Sequence[float | None] = ()
+) -> Lateness | None:
+    """Compare ranks step by step; None for a single rank or one without timed steps.
+
+    ``core_wait_shares``: for each rank the share of wall time that it waited for a free core, where that is known. That
+    is the machine's doing, not the rank's, and is taken off its own time, evenly over the steps.
+    """
     if len(ranks) < 2:
         return None
     n = min(int(steps.timed.sum()) for _, steps, _ in ranks)
@@ -75,9 +81,12 @@ def lateness(ranks: Sequence[tuple[int, Steps, StageTimes]]) -> Lateness | None:
         return None
     seconds = np.stack([stages.seconds[steps.timed][:n] for _, steps, stages in ranks])
     wait = seconds[:, :, _COMMUNICATION]
+    shares = np.array([share or 0.0 for share in core_wait_shares] or [0.0] * len(ranks))
+    own = seconds.sum(axis=2) - wait
+    starved = seconds.sum(axis=2).mean(axis=1) * shares
     return Lateness(
         ranks=tuple(rank for rank, _, _ in ranks),
-        own_s=seconds.sum(axis=2) - wait,
+        own_s=np.maximum(own - starved[:, None], 0.0),
         wait_s=wait,
         stages_s=seconds.mean(axis=1),
     )

@@ -16,11 +16,12 @@ MIN_READINGS = 6
 
 @dataclass(frozen=True)
 class ProcessMemory:
-    """Memory of the training process over the timed steps.
+    """Memory of the training process.
 
     Attributes:
         peak_bytes: the highest reading.
-        growth_bytes_per_step: the slope over the steps, by the median of slopes between readings (Theil-Sen).
+        growth_bytes_per_step: the slope over the timed steps, by the median of slopes between readings (Theil-Sen);
+            None where too few readings fell into them.
         rising_share: share of the span between first and last reading in which memory stood higher than ever before:
             1 for a steady rise, small for a jump and a plateau.
         limit_bytes: what the process may use; None where it is not known.
@@ -28,7 +29,7 @@ class ProcessMemory:
     """
 
     peak_bytes: int
-    growth_bytes_per_step: float
+    growth_bytes_per_step: float | None
     rising_share: float
     limit_bytes: int | None
     steps: float
@@ -41,13 +42,13 @@ class ProcessMemory:
     @property
     def steps_left(self) -> float | None:
         """Steps until the limit is reached at this growth; None without growth or limit."""
-        if self.limit_bytes is None or self.growth_bytes_per_step <= 0:
+        if self.limit_bytes is None or self.growth_bytes_per_step is None or self.growth_bytes_per_step <= 0:
             return None
         return max(self.limit_bytes - self.peak_bytes, 0) / self.growth_bytes_per_step
 
 
 def process_memory(recording: RankRecording, steps: Steps) -> ProcessMemory | None:
-    """Readings within the timed steps; None where there are too few."""
+    """The readings laid over the steps; None where there are none."""
     limit, counted = whole(recording.process, "memory_limit_bytes"), text(recording.process, "memory_counted")
     key = counted or "resident_bytes"
     readings = [
@@ -55,18 +56,19 @@ def process_memory(recording: RankRecording, steps: Steps) -> ProcessMemory | No
         for fact in recording.facts.get("memory", [])
         if (moment := whole(fact, "t")) is not None and (used := whole(fact, key)) is not None
     ]
+    if not readings:
+        return None
     times, used = _columns(readings)
     position = _step_position(times, steps)
     inside = ~np.isnan(position)
-    if int(inside.sum()) < MIN_READINGS:
-        return None
     x, y = position[inside], used[inside]
+    enough = len(x) >= MIN_READINGS
     return ProcessMemory(
-        peak_bytes=int(y.max()),
-        growth_bytes_per_step=_slope(x, y),
-        rising_share=_rising_share(y),
+        peak_bytes=int(used.max()),
+        growth_bytes_per_step=_slope(x, y) if enough else None,
+        rising_share=_rising_share(y) if enough else 0.0,
         limit_bytes=limit,
-        steps=float(x[-1] - x[0]),
+        steps=float(x[-1] - x[0]) if enough else 0.0,
     )
 
 

@@ -76,7 +76,7 @@ def test_a_plain_loop_that_waits_for_its_dataset(cli: Cli, write_script) -> None
     assert report["findings"][0]["where"][0]["line"] == 9
     assert sum(shares.values()) == pytest.approx(1.0, abs=1e-3)
     assert report["step_time"]["n"] == 20
-    assert 0 < report["recorder"]["overhead_share"] < 0.2 and report["recorder"]["notes"] == []
+    assert 0 < report["recorder"]["overhead_share"] < 0.2
 
 
 def test_saving_in_every_step(cli: Cli, write_script, tmp_path: Path) -> None:

@@ -64,9 +64,17 @@ def headline(report: Report) -> Finding | None:
     return next((finding for finding in report.findings if finding.severity is not Severity.NOTE), None)
 
 
+def _said(truth: Truth, report: Report) -> Finding | None:
+    """The headline; where none is right, since the model fills the step, the note that says so."""
+    first = headline(report)
+    if first is not None or truth.kind is not Kind.COMPUTE:
+        return first
+    return next((finding for finding in report.findings if finding.kind is Kind.COMPUTE), None)
+
+
 def score(scenario: Scenario, report: Report, measured: list[float]) -> Score:
     """Judge one report of ``slow.py``."""
-    truth, finding = scenario.truth, headline(report)
+    truth, finding = scenario.truth, _said(scenario.truth, report)
     found = finding.kind.value if finding is not None else HEALTHY
     position, prescription = _remedy(truth, report.prescriptions)
     first = report.prescriptions[0].method if report.prescriptions else None
@@ -137,4 +145,4 @@ def _remedy(truth: Truth, prescriptions: list[Prescription]) -> tuple[int, Presc
 
 def kinds() -> list[str]:
     """The words that a headline can be, in the order of tables."""
-    return [*(kind.value for kind in Kind if kind is not Kind.COMPUTE), HEALTHY]
+    return [*(kind.value for kind in Kind), HEALTHY]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -31,6 +32,7 @@ class Needs(BaseModel):
     cores: int = 1
     gpu: bool = False
     modules: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
 
     def missing(self) -> str | None:
         """Why this machine cannot show it; None if it can."""
@@ -38,6 +40,7 @@ class Needs(BaseModel):
         if cores < self.cores:
             return f"needs {self.cores} cores, this machine has {cores}"
         absent = [name for name in self.modules if find_spec(name) is None]
+        absent += [name for name in self.programs if which(name) is None]
         if absent:
             return f"needs {', '.join(absent)}"
         if self.gpu:
@@ -52,7 +55,7 @@ class Truth(BaseModel):
 
     Attributes:
         title: what is wrong, in a few words.
-        kind: the bottleneck; None for a run that is healthy or honestly busy with its model.
+        kind: the bottleneck; None for a healthy run. ``compute`` is a run that its model fills, which is a note.
         causes: the causes that are true of it; empty where the kind says all.
         lines: texts that each mark one true line of ``slow.py``; empty where no line is to blame.
         rank: the rank to blame.
@@ -64,6 +67,7 @@ class Truth(BaseModel):
         samples_ratio: samples of a fixed step over samples of a slow one.
         speeds_up: whether ``fixed.py`` has a shorter step; memory faults have not.
         quick: part of the subset that the test suite runs.
+        prefix: a command in front of the whole, such as one that sets a limit.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -30,6 +30,7 @@ from trainrx.profiler.report import (
     TransformReport,
     Where,
 )
+from trainrx.profiler.timeline.interruptions import Interruptions
 from trainrx.profiler.timeline.lateness import Lateness
 from trainrx.profiler.timeline.stages import STAGES
 from trainrx.profiler.vocabulary import Confidence, IdleCause, Kind, RunStatus, Severity, Stage
@@ -73,6 +74,7 @@ def _recorded(case: Facts) -> Report:
             exchanges_per_step=case.get("exchanges_per_step"),
             collectives_per_step=case.get("collectives_per_step", 0.0),
             core_wait_share=case.get("core_wait_share"),
+            compilation=_interruptions(case.get("compilation", {})),
         )
     )
     return Report(
@@ -231,6 +233,11 @@ def _lateness(ranks: Facts) -> Lateness:
         wait_s=own_s.max(axis=0) - own_s + wire_s,
         stages_s=stages_s,
     )
+
+
+def _interruptions(facts: Facts) -> Interruptions:
+    seconds = {Stage(name): ms / 1e3 for name, ms in facts.items() if name != "per_step"}
+    return Interruptions(per_step=facts.get("per_step", 0.0), seconds=seconds)
 
 
 def _stages(case: Facts) -> dict[Stage, float]:

@@ -9,7 +9,7 @@ SIZE = 192
 
 
 def save_picture(step, sample):
-    Image.fromarray(sample).resize((640, 480)).save(f"progress-{step % 10}.png")
+    Image.fromarray(sample).resize((320, 240)).save(f"progress-{step % 10}.png")
 
 
 def main():

@@ -8,10 +8,8 @@ from torch import nn
 def show(step, targets, outputs):
     for target, output in zip(targets.tolist(), outputs.tolist(), strict=True):
         for digits in range(2, 10):
-            print(
-                f"{step:5d} | {target:12.{digits}f} | {output:12.{digits}f} | {target - output:+.{digits}f}",
-                flush=True,
-            )
+            row = f"{target:12.{digits}f} | {output:12.{digits}f} | {target - output:+.{digits}f}"
+            print(f"{step:5d} | {row}", flush=True)
 
 
 def main():

@@ -20,7 +20,7 @@ class Model(nn.Module):
 
 def pages():
     for number, text in enumerate(list(topics.values()) * 2):
-        codes = torch.tensor([min(ord(character), 127) for character in text[: 60 + number]])
+        codes = torch.tensor([min(ord(character), 127) for character in text[: 60 + 8 * (number // 4)]])
         yield codes[None, :-1], codes[None, 1:]
 
 

@@ -1,0 +1,271 @@
+"""Prescriptions: what they promise, in which order they stand, and what is never proposed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from trainrx.advisor.evidence_rows import MAX_ROWS, evidence_rows, likeness
+from trainrx.advisor.known_setup import known_setup
+from trainrx.advisor.no_use import no_use
+from trainrx.advisor.prescribe import prescribe
+from trainrx.advisor.proposal import Case
+from trainrx.advisor.remedies import answers
+from trainrx.catalog import Catalog, Truth, load_catalog
+from trainrx.profiler.report import (
+    Finding,
+    KernelClass,
+    LoaderReport,
+    Report,
+    RunInfo,
+    StageShare,
+    StepTime,
+)
+from trainrx.profiler.vocabulary import Confidence, Kind, RunStatus, Severity, Stage
+
+CATALOG = load_catalog()
+SHARES = st.floats(min_value=0.0, max_value=1.0)
+SETUPS = st.fixed_dictionaries(
+    {},
+    optional={
+        "device.kind": st.sampled_from(["cpu", "cuda", "rocm", "mps"]),
+        "device.capability": st.sampled_from(["7.0", "8.0", "9.0"]),
+        "torch.version": st.sampled_from(["1.13.1", "2.1.0", "2.6.0"]),
+        "world_size": st.integers(1, 16),
+        "nodes": st.integers(1, 4),
+        "cpu.cores": st.integers(1, 64),
+        "cpu.threads": st.integers(1, 64),
+        "cpu.numa_nodes": st.integers(1, 4),
+        "loader.num_workers": st.integers(0, 32),
+        "loader.kind": st.sampled_from(["map", "iterable"]),
+        "loader.pin_memory": st.booleans(),
+        "loader.persistent_workers": st.booleans(),
+        "loader.batch_size": st.integers(1, 512),
+        "optimizer.name": st.sampled_from(["adamw", "sgd", "lion"]),
+        "optimizer.fused": st.booleans(),
+        "optimizer.foreach": st.booleans(),
+        "model.compiled": st.booleans(),
+        "model.channels_last": st.booleans(),
+        "model.has": st.lists(
+            st.sampled_from(["attention", "conv", "batchnorm", "large-vocab"]), unique=True
+        ),
+        "precision": st.sampled_from(["fp32", "tf32", "bf16", "fp16"]),
+        "batch.variable_length": st.booleans(),
+        "task.domain": st.sampled_from(["vision", "nlp", "speech", "tabular"]),
+        "torch.cudnn_benchmark": st.booleans(),
+        "torch.anomaly_mode": st.booleans(),
+        "ddp.gradient_bytes": st.integers(1, 10**10),
+        "ddp.find_unused_parameters": st.booleans(),
+        "ddp.bucket_bytes_cap": st.integers(1, 10**8),
+    },
+)
+CAUSES = [
+    None, "main-process-loading", "too-few-workers", "cpu-transform", "storage-latency", "collate", "worker-restart",
+    "oversubscribed", "pageable-memory", "short-kernels", "graph-break", "blocking-call", "layout-conversions",
+    "accumulation-without-no-sync", "small-buckets", "sync-batchnorm", "uneven-work", "gc-pauses", "fragmentation",
+    "loss-graph-kept", "cudnn-benchmark-varying-shapes", "dense-embedding-gradient", "launch-blocking",
+]  # fmt: skip
+
+
+@st.composite
+def loaders(draw: st.DrawFn) -> LoaderReport:
+    wall_s, cpu = draw(st.floats(1e-6, 1.0)), draw(SHARES)
+    return LoaderReport(
+        num_workers=draw(st.integers(0, 32)),
+        batches=40,
+        samples_per_batch=draw(st.floats(1, 4096)),
+        sample_wall_s=wall_s,
+        sample_cpu_s=cpu * wall_s,
+        collate_wall_s=draw(st.floats(0, 0.1)),
+        collate_cpu_s=0.0,
+        cpu_share=cpu,
+        core_wait_share=draw(st.none() | SHARES),
+        start_s=draw(st.none() | st.floats(0, 30)),
+        starts=draw(st.integers(0, 40)),
+        bytes_per_sample=draw(st.none() | st.floats(1, 1e9)),
+    )
+
+
+@st.composite
+def reports(draw: st.DrawFn) -> Report:
+    step_s = draw(st.floats(1e-4, 100.0))
+    weights = draw(st.lists(st.floats(0.0, 1.0), min_size=len(Stage), max_size=len(Stage)))
+    total = sum(weights) or 1.0
+    shares = {stage: weight / total for stage, weight in zip(Stage, weights)}
+    kinds = draw(st.lists(st.sampled_from(Kind), min_size=1, max_size=4, unique=True))
+    return Report(
+        run=RunInfo(id="r", command=["x"], status=RunStatus.FINISHED),
+        verdict="",
+        setup=draw(SETUPS),
+        step_time=draw(st.none() | st.just(StepTime(p50_s=step_s, p95_s=step_s, mean_s=step_s, n=40))),
+        batches_per_step=draw(st.none() | st.floats(0.5, 16)),
+        process_cpu_s_per_step=draw(st.none() | st.floats(0, 2 * step_s)),
+        stages=[StageShare(name=s, seconds_per_step=v * step_s, share=v) for s, v in shares.items()]
+        if draw(st.booleans())
+        else [],
+        loader=draw(st.none() | loaders()),
+        kernel_classes=draw(
+            st.sampled_from([[], [KernelClass(name="matmul", seconds=1, count=9, mean_us=5, share=0.6)]])
+        ),
+        findings=[_drawn_finding(draw, kind, step_s) for kind in kinds],
+    )
+
+
+def _drawn_finding(draw: st.DrawFn, kind: Kind, step_s: float) -> Finding:
+    share = draw(SHARES)
+    return Finding(
+        kind=kind,
+        family=kind.family,
+        cause=draw(st.sampled_from(CAUSES)),
+        share=share,
+        ms_per_step=share * step_s * 1e3,
+        severity=draw(st.sampled_from(Severity)),
+        confidence=Confidence.MEDIUM,
+        summary="",
+    )
+
+
+whatever = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+NEAR = 1 + 1e-9
+
+
+@whatever
+@given(reports())
+def test_no_promise_passes_its_bound_and_ranges_are_ordered(report: Report) -> None:
+    for prescription in prescribe(report, CATALOG).prescriptions:
+        promised = prescription.predicted_speedup
+        if promised is not None:
+            assert 0 < promised.low <= promised.mid * NEAR <= promised.high * NEAR**2
+            assert promised.high <= promised.bound * NEAR
+
+
+@whatever
+@given(reports())
+def test_estimates_of_remedies_are_ordered(report: Report) -> None:
+    told = report.model_copy(update={"setup": known_setup(report)})
+    for finding in told.findings:
+        for proposal in answers(Case(told, finding)).proposals:
+            step = proposal.estimate
+            assert (
+                step is None or step.best_s <= step.likely_s * NEAR + 1e-12 <= step.worst_s * NEAR**2 + 1e-11
+            )
+
+
+@whatever
+@given(reports())
+def test_nothing_is_proposed_that_cannot_work_or_is_on_already(report: Report) -> None:
+    told = report.model_copy(update={"setup": known_setup(report)})
+    for prescription in prescribe(report, CATALOG).prescriptions:
+        method = CATALOG.methods[prescription.method]
+        assert method.needs_met(told.setup).truth is not Truth.FALSE
+        assert no_use(method.id, prescription.finding, told) is None
+
+
+@whatever
+@given(reports())
+def test_semantic_changes_and_step_savers_stand_behind(report: Report) -> None:
+    prescriptions = prescribe(report, CATALOG).prescriptions
+    saving = ["saves steps" in one.basis for one in prescriptions]
+    assert saving == sorted(saving)
+    noted = {
+        f.kind
+        for f in report.findings
+        if f.kind in (Kind.COMPUTE, Kind.MEMORY_BANDWIDTH) and f.severity is Severity.NOTE
+    }
+    for group in (True, False):
+        within = [
+            one.equivalence == "semantic"
+            for one, saves in zip(prescriptions, saving)
+            if not saves and (one.finding in noted) is group
+        ]
+        assert within == sorted(within)
+
+
+@whatever
+@given(reports())
+def test_the_order_is_stable_and_no_change_stands_twice(report: Report) -> None:
+    first, second = prescribe(report, CATALOG), prescribe(report, CATALOG)
+    assert first == second
+    changes = [(one.method, one.knob) for one in first.prescriptions]
+    assert len(changes) == len(set(changes))
+
+
+def test_every_ask_is_a_need_that_the_run_did_not_tell(
+    make_report: Callable[..., Report], bundled: Catalog
+) -> None:
+    told = {"device.kind": "cuda", "torch.version": "2.6.0", "model.has": ["conv"], "precision": "fp32"}
+    report = make_report((Kind.COMPUTE, 0.9), setup=told)
+    asks = {one.method: one.asks for one in prescribe(report, bundled).prescriptions}
+    assert asks["cudnn-benchmark"] == ["Do all batches have the same shape?"]
+    assert asks["torch-compile-default"] == []
+
+
+def test_what_is_on_already_is_ruled_out_with_the_reason(
+    make_report: Callable[..., Report], bundled: Catalog
+) -> None:
+    report = make_report(
+        (Kind.COMPUTE, 0.9),
+        setup={
+            "device.kind": "cuda",
+            "torch.cudnn_benchmark": True,
+            "model.has": ["conv"],
+            "batch.variable_length": False,
+            "precision": "bf16",
+        },
+    )
+    reasons = {row.method: row.reason for row in prescribe(report, bundled).ruled_out}
+    assert reasons["cudnn-benchmark"] == "cudnn.benchmark is on"
+    assert reasons["amp-bf16"] == "needs precision in fp32|tf32, and here it is bf16"
+
+
+def test_cudnn_search_is_not_proposed_where_shapes_vary(
+    make_report: Callable[..., Report], bundled: Catalog
+) -> None:
+    setup = {"device.kind": "cuda", "model.has": ["conv"], "batch.variable_length": True}
+    report = make_report((Kind.COMPUTE, 0.9), setup=setup)
+    assert "cudnn-benchmark" not in {one.method for one in prescribe(report, bundled).prescriptions}
+
+
+def test_half_precision_is_never_proposed_on_a_plain_cpu(
+    make_report: Callable[..., Report], bundled: Catalog
+) -> None:
+    setup = {"device.kind": "cpu", "model.has": ["conv"], "precision": "fp32"}
+    advised = prescribe(make_report((Kind.COMPUTE, 0.9), (Kind.MEMORY_BANDWIDTH, 0.3), setup=setup), bundled)
+    assert not {"amp-bf16", "amp-fp16"} & {one.method for one in advised.prescriptions}
+
+
+def test_a_run_without_findings_gets_no_prescription(
+    make_report: Callable[..., Report], bundled: Catalog
+) -> None:
+    assert prescribe(make_report(), bundled).prescriptions == []
+
+
+def test_step_savers_say_that_curves_judge_them(make_report: Callable[..., Report], bundled: Catalog) -> None:
+    report = make_report((Kind.COMPUTE, 0.9), setup={"device.kind": "cuda", "task.domain": "vision"})
+    last = prescribe(report, bundled).prescriptions[-1]
+    assert "quality-against-cost curves" in last.basis
+    assert last.predicted_speedup is None
+
+
+def test_the_next_bottleneck_is_the_largest_rest(
+    make_report: Callable[..., Report], bundled: Catalog
+) -> None:
+    report = make_report(
+        (Kind.CHECKPOINT_IO, 0.6), stages={Stage.CHECKPOINT: 0.6, Stage.FORWARD: 0.1, Stage.BACKWARD: 0.3}
+    )
+    first = prescribe(report, bundled).prescriptions[0]
+    assert first.next_bottleneck == "backward, 30.0 ms of 46.0 ms"
+
+
+@pytest.mark.parametrize("device", ["cuda", "cpu"])
+def test_negatives_of_a_like_setting_are_shown_first(bundled: Catalog, device: str) -> None:
+    setup: Mapping[str, object] = {"device.kind": device, "task.domain": "vision"}
+    for method in bundled.methods.values():
+        rows = evidence_rows(method, setup)
+        like = [row for row in method.evidence if row.is_negative and likeness(row, setup) > 0]
+        assert len(rows) <= MAX_ROWS
+        assert all(row.negative for row in rows[: min(len(like), MAX_ROWS)])
+        assert any(row.negative for row in rows) == bool(method.negatives)

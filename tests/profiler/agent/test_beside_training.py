@@ -1,0 +1,61 @@
+"""What the agent notes beside the stages: pauses with their place, compilations, memory, the text of lines."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from trainrx.profiler.agent import format as layout
+from trainrx.profiler.agent import memory
+from trainrx.profiler.agent.sampler import describe_stack
+from trainrx.profiler.recording import read_ranks
+
+SCRIPT = """
+    import gc
+    import torch
+    from torch import nn
+
+    rows = [[row] for row in range(200_000)]
+    model = nn.Linear(4, 1)
+    compiled = torch.compile(model, backend="eager", dynamic=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for step in range(6):
+        optimizer.zero_grad()
+        compiled(torch.ones(step + 2, 4)).sum().backward()
+        optimizer.step()
+        gc.collect()
+    print("done")
+"""
+
+
+def test_pauses_compilations_and_memory_are_noted(write_script, run_recorded) -> None:
+    # GIVEN a script that collects garbage and compiles in each step
+    output, folder = run_recorded(write_script(SCRIPT))
+    assert output.stdout == "done\n"
+    (rank,) = read_ranks(folder)
+    # THEN each collection is a span with the place of the call
+    places = {fact["number"]: fact["frames"] for fact in rank.facts["garbage_place"]}
+    long = [span for span in rank.of_code(layout.GARBAGE) if span[3] >= layout.PLACE_UNIT]
+    texts = {places[int(span[3]) // layout.PLACE_UNIT][0][-1] for span in long}
+    assert "gc.collect()" in texts
+    # AND each compilation is one
+    assert len(rank.of_code(layout.COMPILATION)) >= 5
+    # AND the graph's operations were counted
+    assert all(fact["operations"] >= 1 for fact in rank.facts["graph"])
+    assert rank.fault is None
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system has no /proc")
+def test_memory_is_read_and_its_limit_known() -> None:
+    used, limit = memory.used(), memory.limit()
+    assert used["resident_bytes"] > 2**20
+    assert limit["memory_limit_bytes"] > used["resident_bytes"] // 2
+    assert limit["memory_counted"] in used
+
+
+def test_the_first_frame_of_the_script_brings_its_text() -> None:
+    frames = describe_stack(sys._getframe())
+    assert frames[0][3] == "frames = describe_stack(sys._getframe())"
+    assert all(len(frame) == 3 for frame in frames[1:])

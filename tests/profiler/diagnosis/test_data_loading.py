@@ -1,0 +1,67 @@
+"""Why loading is slow, and in which line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainrx.profiler.diagnosis import data_loading
+from trainrx.profiler.report import LoaderLine, LoaderReport, TransformReport
+from trainrx.profiler.vocabulary import Stage
+
+WAITING = {Stage.DATA_WAIT: 30.0, Stage.FORWARD: 5.0, Stage.BACKWARD: 5.0}
+
+
+def loader(**facts: Any) -> LoaderReport:
+    usual = {
+        "num_workers": 2, "batches": 40, "samples_per_batch": 10, "sample_wall_s": 2e-3, "sample_cpu_s": 2e-3,
+        "collate_wall_s": 1e-3, "collate_cpu_s": 1e-3, "cpu_share": 0.98,
+    }  # fmt: skip
+    return LoaderReport(**{**usual, **facts})
+
+
+@pytest.mark.parametrize(
+    ("workers", "facts", "cause"),
+    [
+        (0, {}, "main-process-loading"),
+        (2, {}, "too-few-workers"),
+        (4, {}, "cpu-transform"),
+        (16, {"core_wait_share": 0.7, "cpu_share": 0.3}, "oversubscribed"),
+        (2, {"cpu_share": 0.05}, "storage-latency"),
+        (0, {"collate_wall_s": 0.1}, "collate"),
+        (2, {"collate_wall_s": 0.1}, "collate"),
+        (2, {"start_s": 0.2, "starts": 5}, "worker-restart"),
+        # neighbours took the core: neither latency nor too many workers of its own
+        (1, {"core_wait_share": 0.6, "cpu_share": 0.38}, "too-few-workers"),
+    ],
+)
+def test_causes(observe, workers: int, facts: dict[str, Any], cause: str) -> None:
+    seen = observe(
+        WAITING, setup={"loader.num_workers": workers}, loader=loader(num_workers=workers, **facts)
+    )
+    found = data_loading.find(seen)
+    assert found is not None and found.cause == cause
+
+
+def test_workers_that_told_nothing_have_no_cause(observe) -> None:
+    found = data_loading.find(observe(WAITING, setup={"loader.num_workers": 2}))
+    assert found is not None and found.cause is None
+
+
+def test_a_slow_transform_is_named_with_the_line_that_it_was_seen_in(observe) -> None:
+    warp = TransformReport(name="Warp", file="train.py", line=31, calls=400, wall_s=1.5e-3, cpu_s=1.5e-3)
+    scale = TransformReport(name="Scale", file="train.py", line=20, calls=400, wall_s=1e-5, cpu_s=1e-5)
+    line = LoaderLine(file="train.py", line=35, function="Warp.__call__", share=0.9, samples=90)
+    seen = observe(
+        WAITING,
+        setup={"loader.num_workers": 2},
+        loader=loader(transforms=[scale, warp], lines=[line]),
+    )
+    found = data_loading.find(seen)
+    assert found is not None
+    assert (found.where[0].transform, found.where[0].line) == ("Warp", 35)
+    # AND where no sample fell into it, its definition is named
+    unseen = observe(WAITING, setup={"loader.num_workers": 2}, loader=loader(transforms=[scale, warp]))
+    found = data_loading.find(unseen)
+    assert found is not None and (found.where[0].transform, found.where[0].line) == ("Warp", 31)

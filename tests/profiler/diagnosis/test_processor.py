@@ -1,0 +1,99 @@
+"""Threads, small operations and compilation on a CPU."""
+
+from __future__ import annotations
+
+import pytest
+
+from trainrx.profiler.diagnosis import compute, cpu_threads, diagnose, launch_overhead, recompilation
+from trainrx.profiler.report import LoaderReport, WorkerReport
+from trainrx.profiler.timeline.interruptions import Interruptions
+from trainrx.profiler.vocabulary import Activity, Kind, Severity, Stage
+
+MODEL = {Stage.FORWARD: 10.0, Stage.BACKWARD: 20.0}
+
+
+def loader(workers: int, *, threads: int = 1, busy: float = 0.0) -> LoaderReport:
+    return LoaderReport(
+        num_workers=workers, batches=40, samples_per_batch=8, sample_wall_s=1e-4, sample_cpu_s=1e-4, collate_wall_s=0,
+        collate_cpu_s=0, cpu_share=1.0, worker_threads=threads,
+        workers=[WorkerReport(worker=n, batches=10, busy_share=busy, batch_s=0.01) for n in range(workers)],
+    )  # fmt: skip
+
+
+def test_one_thread_beside_idle_cores(observe) -> None:
+    found = cpu_threads.find(observe(MODEL, setup={"cpu.threads": 1}, operations_per_step=30))
+    assert found is not None and found.cause == "too-few-threads"
+    # Amdahl: seven tenths of 30 ms, three quarters of which four cores save
+    assert found.ms_per_step == pytest.approx(0.7 * 30 * 0.75)
+
+
+@pytest.mark.parametrize(
+    ("setup", "facts"),
+    [
+        ({"cpu.threads": 4}, {"operations_per_step": 30}),  # all cores in use
+        ({"cpu.threads": 1}, {"operations_per_step": 3000}),  # operations too small to share out
+        ({"cpu.threads": 1}, {}),  # nobody counted them
+        ({"cpu.threads": 1, "world_size": 4}, {"operations_per_step": 30}),  # the other ranks use the cores
+        ({"cpu.threads": 1}, {"operations_per_step": 30, "loader": loader(3, busy=1.0)}),  # so do the workers
+        ({"cpu.threads": 1, "device.kind": "cuda"}, {"operations_per_step": 30}),
+    ],
+)
+def test_one_thread_is_right_where_no_core_is_free_for_large_work(observe, setup, facts) -> None:
+    found = cpu_threads.find(observe(MODEL, setup=setup, **facts))
+    assert found is None
+
+
+def test_more_threads_than_cores(observe) -> None:
+    found = cpu_threads.find(observe(MODEL, setup={"cpu.threads": 16}))
+    assert found is not None and found.cause == "oversubscribed" and found.severity is Severity.HIGH
+
+
+def test_threads_of_workers_count_once_the_training_waits_for_cores(observe) -> None:
+    crowd = loader(4, threads=8)
+    assert cpu_threads.find(observe(MODEL, loader=crowd, core_wait_share=0.01)) is None
+    found = cpu_threads.find(observe(MODEL, loader=crowd, core_wait_share=0.5))
+    assert found is not None and found.cause == "oversubscribed"
+    assert any(fact.name == "threads of loader workers" and fact.value == 32 for fact in found.evidence)
+
+
+def test_many_small_operations_are_no_honest_compute(observe, make_line) -> None:
+    # GIVEN 1,500 operations in 30 ms
+    seen = observe(MODEL, operations_per_step=1500, lines=(make_line(10, stage=Stage.FORWARD, line=19),))
+    # WHEN it is diagnosed
+    found = diagnose(seen)
+    # THEN dispatch is the headline, at the line of the loop
+    assert found[0].kind is Kind.LAUNCH_OVERHEAD and found[0].where[0].line == 19
+    assert found[0].ms_per_step == pytest.approx(22.5)
+
+
+@pytest.mark.parametrize("operations", [None, 50, 300])
+def test_few_or_large_operations_are_compute(observe, operations) -> None:
+    seen = observe(MODEL, operations_per_step=operations)
+    assert launch_overhead.find(seen) is None
+    note = compute.find(seen)
+    assert note is not None and note.severity is Severity.NOTE
+
+
+def test_what_the_thread_waited_for_a_core_does_not_make_operations_large(observe) -> None:
+    seen = observe(MODEL, operations_per_step=400, core_wait_share=0.5)
+    found = launch_overhead.find(seen)
+    assert found is not None and found.ms_per_step <= 30
+
+
+def test_recompilation_takes_its_time_off_the_forward(observe, make_line) -> None:
+    line = make_line(8, stage=Stage.FORWARD, line=36, activity=Activity.COMPILING)
+    seen = observe(
+        MODEL,
+        setup={"batch.variable_length": True},
+        compilation=Interruptions({Stage.FORWARD: 0.008}, 0.25),
+        lines=(line,),
+    )
+    found = recompilation.find(seen)
+    assert found is not None and found.cause == "changing-shapes" and found.where[0].line == 36
+    assert "10 times" in found.summary
+    note = compute.find(seen)
+    assert note is not None and note.ms_per_step == pytest.approx(22)
+
+
+def test_no_compilation_in_the_timed_steps_is_no_finding(observe) -> None:
+    assert recompilation.find(observe(MODEL)) is None
