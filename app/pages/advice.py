@@ -46,7 +46,7 @@ def show_prescriptions(view: AdviceView) -> None:
         draw(gains.gains(predicted), key="gains", alt=gains.alt(predicted))
     for position, one in enumerate(shown):
         with st.expander(f"**{escaped(one.heading)}**", expanded=position < OPEN_AT_FIRST):
-            prescription.show(one, view.id)
+            prescription.show(one, run=view.id, can_try=view.can_try)
 
 
 def chosen(view: AdviceView) -> list[PrescriptionView]:

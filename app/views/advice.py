@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from ...profiler.report import CellAdvice, Evidence, Prediction, Prescription, Report, Trial
+from ...profiler.vocabulary import RunStatus
 from . import format as text
 
 COMPONENTS = ("system", "function", "data", "optimization")
 #: None stands for methods that leave learning alone.
 ACTIONS: tuple[str | None, ...] = (None, "remove", "restrict", "reorder", "replace", "retrofit")
+_PROSE = re.compile(r"[A-Za-z]+ [a-z]+ [a-z]+")
 NOT_PREDICTED = "n/a: no model of ours predicts it"
 
 
@@ -75,6 +78,11 @@ class PrescriptionView:
         """Number, name and prediction in one line."""
         return f"{self.number}. {self.title}, {self.predicted}"
 
+    @property
+    def how_is_code(self) -> bool:
+        """``how`` is code to paste, and no sentence."""
+        return _PROSE.match(self.how) is None
+
 
 @dataclass(frozen=True)
 class CellView:
@@ -99,12 +107,14 @@ class AdviceView:
     """All of a run's advice.
 
     Attributes:
+        can_try: trainrx recorded the run, so it can run its command again.
         nothing: why there is no prescription; empty where there is one.
         ruled_out: a table, ready to be shown.
     """
 
     id: str
     verdict: str
+    can_try: bool
     nothing: str
     prescriptions: tuple[PrescriptionView, ...]
     cells: tuple[CellMatrix, ...]
@@ -126,6 +136,7 @@ def advice_view(report: Report) -> AdviceView:
     return AdviceView(
         id=report.run.id,
         verdict=report.verdict,
+        can_try=can_try(report),
         nothing="" if report.prescriptions else _why_nothing(report),
         prescriptions=tuple(
             _prescription(number, found, report.trials)
@@ -137,6 +148,11 @@ def advice_view(report: Report) -> AdviceView:
             for one in report.ruled_out
         ),
     )
+
+
+def can_try(report: Report) -> bool:
+    """Only a run that trainrx recorded has a command to run again."""
+    return report.run.source == "recorder" and report.run.status is not RunStatus.ATTACHED
 
 
 def wanted(

@@ -87,6 +87,11 @@ def matching(rows: Iterable[RunRow], *, words: str, families: Sequence[str]) -> 
     ]
 
 
+def described(row: RunRow) -> str:
+    """A run in a box of choices: script, median step, and its id."""
+    return " · ".join(filter(None, (row.script, row.step_time or row.status, row.id)))
+
+
 def families(rows: Iterable[RunRow]) -> list[str]:
     """What the runs wait for, each once, in alphabetical order."""
     return sorted({row.worst for row in rows if row.worst})

@@ -14,25 +14,25 @@ _Color = Literal["gray", "green", "blue", "orange"]
 _LEARNING: dict[str, _Color] = {"exact": "green", "numerical": "blue", "semantic": "orange"}
 
 
-def show(found: PrescriptionView, run: str) -> None:
+def show(found: PrescriptionView, *, run: str, can_try: bool) -> None:
     """The body of a prescription; its heading stands on the expander around it."""
-    _badges(found)
+    _badges(found, can_try=can_try)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.code(found.how, language="python", wrap_lines=True)
+        st.code(found.how, language="python" if found.how_is_code else None, wrap_lines=True)
         st.html(_said(found))
     with right:
         st.html(_evidence(found.evidence))
-    _links(found, run)
+    _links(found, run, can_try=can_try)
 
 
-def _badges(found: PrescriptionView) -> None:
+def _badges(found: PrescriptionView, *, can_try: bool) -> None:
     with st.container(horizontal=True, gap="small"):
         st.badge(f"for {found.finding}", color="gray")
         st.badge(found.equivalence, color=_LEARNING.get(found.equivalence, "gray"))
         if found.effort:
             st.badge(found.effort, color="gray")
-        if found.knob:
+        if found.knob and can_try:
             st.badge("trainrx can try it", color="green", icon=":material/science:")
 
 
@@ -59,7 +59,7 @@ def _evidence(rows: Iterable[EvidenceRow]) -> str:
     return said or '<p class="rx-quiet">No published evidence with numbers is known to us.</p>'
 
 
-def _links(found: PrescriptionView, run: str) -> None:
+def _links(found: PrescriptionView, run: str, *, can_try: bool) -> None:
     with st.container(horizontal=True, gap="medium"):
         st.page_link(
             "catalog.py",
@@ -67,5 +67,5 @@ def _links(found: PrescriptionView, run: str) -> None:
             icon=":material/menu_book:",
             query_params={"method": found.method},
         )
-        if found.knob:
+        if found.knob and can_try:
             st.code(f"trainrx try {run} {found.knob}", language="bash", wrap_lines=True, width="content")
