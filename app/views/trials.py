@@ -28,6 +28,24 @@ class TrialRow:
     reason: str
 
 
+def trial_table(trials: Iterable[Trial]) -> list[dict[str, str]]:
+    """The trials as a table, newest first."""
+    return [
+        {
+            "trial": row.id,
+            "change": row.change,
+            "verdict": row.verdict,
+            "measured": row.measured,
+            "predicted": row.predicted,
+            "losses": row.losses,
+            "pairs": row.pairs,
+            "on top of": row.on_top_of,
+            "why": row.reason,
+        }
+        for row in reversed(trial_rows(trials))
+    ]
+
+
 def trial_rows(trials: Iterable[Trial]) -> list[TrialRow]:
     """The trials of a run, in the order they were measured."""
     return [
