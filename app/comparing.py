@@ -24,7 +24,15 @@ def compare_stored(names: Sequence[str], runs_dir: Path) -> list[Comparison]:
 
 def compare_opened(before: StoredRun, after: StoredRun) -> Comparison:
     """Compare two runs that are open already."""
-    return compare(before.report, after.report, _timed_s(before), _timed_s(after))
+    return compare(before.report, after.report, timed_s(before), timed_s(after))
+
+
+def timed_s(run: StoredRun) -> list[float]:
+    """Seconds of each timed step; of a trace, of each step of its first rank."""
+    if run.steps is None:
+        return [step.seconds for step in run.report.device_steps if step.rank == run.report.ranks[0].rank]
+    timed = run.steps[run.steps["phase"] == "timed"]
+    return [float(seconds) for seconds in timed["duration_s"]]
 
 
 def document(comparisons: Sequence[Comparison]) -> str:
@@ -46,10 +54,3 @@ def document(comparisons: Sequence[Comparison]) -> str:
         indent=1,
         default=str,
     )
-
-
-def _timed_s(run: StoredRun) -> list[float]:
-    if run.steps is None:
-        return [step.seconds for step in run.report.device_steps if step.rank == run.report.ranks[0].rank]
-    timed = run.steps[run.steps["phase"] == "timed"]
-    return [float(seconds) for seconds in timed["duration_s"]]

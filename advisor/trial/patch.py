@@ -66,19 +66,20 @@ def write_patch(
     )
 
 
-def _places(name: str, events: Sequence[KnobEvent]) -> list[tuple[Path, int]]:
-    """Where a knob took, each place once."""
+def _places(name: str, events: Sequence[KnobEvent]) -> list[tuple[Path, int, str]]:
+    """Where a knob took, each place once, with what it did there."""
     told = [event for event in events if event.knob == name and event.event == "applied"]
-    found = {
-        (Path(event.file), event.line) for event in told if event.file is not None and event.line is not None
-    }
-    return sorted(found)
+    found: dict[tuple[Path, int], str] = {}
+    for event in told:
+        if event.file is not None and event.line is not None:
+            found.setdefault((Path(event.file), event.line), event.detail)
+    return [(path, line, found[path, line]) for path, line in sorted(found)]
 
 
 def _write(
     name: str,
     value: object,
-    places: Sequence[tuple[Path, int]],
+    places: Sequence[tuple[Path, int, str]],
     sources: dict[Path, SourceFile],
     root: Path,
     words: tuple[str, ...],
@@ -88,16 +89,16 @@ def _write(
     if rule is None or not places:
         return f"write it yourself: {snippet}"
     reasons: list[str] = []
-    for path, line in places:
+    for path, line, detail in places:
         if not path.is_relative_to(root) or "site-packages" in path.parts:
             reasons.append(f"{path.name}:{line} lies outside of {root}: set it there, {snippet}")
             continue
         try:
-            source = sources.setdefault(path, _parse(path)) if path not in sources else sources[path]
+            source = sources[path] if path in sources else sources.setdefault(path, _parse(path))
         except (OSError, SyntaxError, ValueError) as error:
             reasons.append(f"{path} cannot be edited ({error}): {snippet}")
             continue
-        reason = rule(source, Place(line, value, words))
+        reason = rule(source, Place(line, value, words, detail))
         if reason is not None:
             reasons.append(reason)
     return "; ".join(dict.fromkeys(reasons)) or None

@@ -32,12 +32,14 @@ class Place:
     Attributes:
         line: of the unchanged file.
         value: the knob's value.
+        detail: what the knob told that it did there.
         words: the command's words, which may set an option that the value comes from.
     """
 
     line: int
     value: Any
     words: tuple[str, ...] = ()
+    detail: str = ""
 
 
 Rule = Callable[[SourceFile, Place], "str | None"]
@@ -148,6 +150,18 @@ def after_model(*lines: str, imports: tuple[str, ...] = ()) -> Rule:
             source.insert_after_imports(*imports)
         source.insert_after(statement, *(line.format(model=name) for line in lines))
         return None
+
+    return rule
+
+
+def compiled(options: str) -> Rule:
+    """Compile the model in place; ``Sequential.compile`` would do nothing, for TorchDynamo passes its frames over."""
+    in_place = after_model(f"{{model}}.compile({options})")
+    comma = ", " if options else ""
+    container = after_model(f"{{model}}.forward = torch.compile({{model}}.forward{comma}{options})")
+
+    def rule(source: SourceFile, place: Place) -> str | None:
+        return (container if place.detail.startswith("Sequential ") else in_place)(source, place)
 
     return rule
 
@@ -299,10 +313,10 @@ RULES: Mapping[str, Rule] = {
         "", lambda value: f"torch.backends.cudnn.benchmark = {value}", "import torch"
     ),
     "precision.autocast_bf16": autocast,
-    "compile.default": after_model("{model}.compile()"),
-    "compile.dynamic": after_model("{model}.compile(dynamic=True)"),
-    "compile.reduce_overhead": after_model('{model}.compile(mode="reduce-overhead")'),
-    "compile.max_autotune": after_model('{model}.compile(mode="max-autotune")'),
+    "compile.default": compiled(""),
+    "compile.dynamic": compiled("dynamic=True"),
+    "compile.reduce_overhead": compiled('mode="reduce-overhead"'),
+    "compile.max_autotune": compiled('mode="max-autotune"'),
     "memory_format.channels_last": channels_last,
     "debug.off": anomaly_off,
     "eval.inference_mode": inference_mode,

@@ -50,7 +50,7 @@ def script_of(run: RunFolder, length: Length) -> Script:
         InputError: the run was imported, or its command cannot be run here.
     """
     manifest = run.manifest
-    if not manifest.command or manifest.status is RunStatus.IMPORTED:
+    if not manifest.command or manifest.status in (RunStatus.IMPORTED, RunStatus.ATTACHED):
         raise InputError(
             f"{run.path.name} has no command to run again: only runs that trainrx recorded can be tried"
         )

@@ -3,9 +3,20 @@
 import streamlit as st
 
 from trainrx.app.figures import host_lines, stage_bar, steps_over_time
-from trainrx.app.pages.parts import cards
+from trainrx.app.pages.parts import (
+    cards,
+    device,
+    estimate,
+    loader,
+    memory,
+    metrics,
+    ranks,
+    telemetry,
+    what_ifs,
+)
 from trainrx.app.pages.parts.charts import draw
-from trainrx.app.pages.parts.stored import DiagnosisPage, finished, followed, run_rows, runs_dir
+from trainrx.app.pages.parts.run_choice import cannot_show, chosen_run
+from trainrx.app.pages.parts.stored import DiagnosisPage, finished, followed, runs_dir
 from trainrx.app.stored import named_run, status_of
 from trainrx.app.views.diagnosis import DiagnosisView
 from trainrx.app.views.markdown import escaped
@@ -16,68 +27,46 @@ from trainrx.profiler.vocabulary import RunStatus
 FOLLOW_S = 2
 
 
-def requested() -> str | None:
-    """The run that the URL names, or the newest; None where there is none at all."""
-    named = st.query_params.get("run")
-    if named:
-        return named
-    rows = run_rows()
-    return rows[0].id if rows else None
-
-
-def choose(current: str) -> None:
-    """The script's name, and the box that switches to another run; the URL names what is shown."""
-    scripts = {row.id: row.script for row in run_rows()}
-    names = list(scripts)
-    position = names.index(current) if current in scripts else None
-    title, switch = st.columns([3, 2], vertical_alignment="center")
-    title.title(escaped(scripts.get(current) or "Diagnosis"), anchor=False)
-    picked = switch.selectbox(
-        "Run",
-        names,
-        index=position,
-        key=f"run-{current}",
-        label_visibility="collapsed",
-        placeholder="Choose a run",
-    )
-    if picked is not None and picked != current:
-        st.query_params["run"] = picked
-        st.rerun()
-    st.query_params["run"] = current
-
-
 def show(page: DiagnosisPage) -> None:
-    """The whole page of a run."""
-    view = page.view
+    """The whole page of a run: what it has of these parts, in this order."""
+    view, details = page.view, page.details
     st.html(cards.verdict(view))
     st.html(cards.identity(view))
     if view.warnings:
         st.html(cards.warnings(view.warnings))
-    show_figures(view)
+    if details.first_advice is not None:
+        show_advice(details.first_advice, view.id)
+    if details.estimate is None:
+        metrics.show(view.figures)
+    else:
+        estimate.show(details.estimate)
     if view.timed:
         show_stages(view)
+    if details.device is not None:
+        device.show(details.device)
     show_steps(page)
-    if view.timed:
+    if view.timed or view.findings:
         show_findings(view)
+    if details.what_ifs is not None:
+        what_ifs.show(details.what_ifs)
+    if view.timed:
         show_lines(view)
-    show_ranks(view)
+    if details.loader is not None:
+        loader.show(details.loader)
+    show_ranks(page)
+    if details.memory is not None:
+        memory.show(details.memory)
+    if details.telemetry is not None:
+        telemetry.show(details.telemetry)
     show_setup(view)
     show_downloads(page)
 
 
-def show_figures(view: DiagnosisView) -> None:
-    """The row of key figures; nothing here is better or worse than something else, so no colour."""
-    for column, figure in zip(st.columns(len(view.figures)), view.figures, strict=True):
-        column.metric(
-            figure.name,
-            figure.value,
-            figure.detail,
-            delta_color="off",
-            delta_arrow="off",
-            help=figure.explanation,
-            border=True,
-            height="stretch",
-        )
+def show_advice(sentence: str, run: str) -> None:
+    """What to do first, as a link to the advice."""
+    st.page_link(
+        "advice.py", label=f"**{escaped(sentence)}**", icon=":material/healing:", query_params={"run": run}
+    )
 
 
 def show_stages(view: DiagnosisView) -> None:
@@ -131,11 +120,13 @@ def show_lines(view: DiagnosisView) -> None:
         )
 
 
-def show_ranks(view: DiagnosisView) -> None:
+def show_ranks(page: DiagnosisPage) -> None:
     """The training processes, if there is more than one."""
-    if not view.ranks:
+    if not page.view.ranks:
         return
     st.subheader("Ranks", anchor=False)
+    if page.details.ranks is not None:
+        ranks.show(page.details.ranks)
     st.dataframe(
         [
             {
@@ -146,7 +137,7 @@ def show_ranks(view: DiagnosisView) -> None:
                 "others waited for it in": rank.waited_for,
                 "note": rank.note,
             }
-            for rank in view.ranks
+            for rank in page.view.ranks
         ],
         hide_index=True,
         alt="Ranks: steps, median step, biggest stage",
@@ -201,16 +192,8 @@ def open_page(name: str) -> None:
         show(finished(run))
 
 
-st.html(cards.style())
-name = requested()
-if name is None:
-    st.info(
-        f"No runs yet in `{runs_dir()}`: record one with `trainrx profile train.py`.", icon=":material/info:"
-    )
-    st.stop()
-choose(name)
+name = chosen_run()
 try:
     open_page(name)
 except TrainrxError as error:
-    st.html(cards.problem(str(error)))
-    st.page_link("runs.py", label="All runs", icon=":material/list:")
+    cannot_show(error)

@@ -19,6 +19,8 @@ st.navigation(
         st.Page(
             PAGES / "diagnosis.py", title="Diagnosis", icon=":material/stethoscope:", url_path="diagnosis"
         ),
+        st.Page(PAGES / "advice.py", title="Advice", icon=":material/healing:", url_path="advice"),
+        st.Page(PAGES / "compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare"),
         st.Page(PAGES / "catalog.py", title="Methods", icon=":material/menu_book:", url_path="methods"),
     ],
     position="top",

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ...profiler.report import Prescription, Report
-from ...profiler.vocabulary import RunStatus
+from ..views.ending import ending
 from ..views.format import duration, percent, times
 from .bars import device_bar, stage_bar
 from .compute import compute_line
@@ -19,16 +19,6 @@ from .tables import finding_table, kernel_table, rank_table, stage_table
 
 SHOWN_PRESCRIPTIONS = 3
 SHOWN_NOTES = 8
-_ENDINGS = {
-    RunStatus.RECORDING: "still recording",
-    RunStatus.FINISHED: "the script ran to its end",
-    RunStatus.STOPPED: "stopped once enough was recorded (--full lets the script run to its end)",
-    RunStatus.FAILED: "the script failed",
-    RunStatus.INTERRUPTED: "interrupted",
-    RunStatus.LOST: "the recorder itself was killed; what it had recorded is here",
-    RunStatus.IMPORTED: "imported from a trace",
-    RunStatus.ATTACHED: "looked at from outside while it went on",
-}
 
 
 def print_report(report: Report, folder: Path, *, stderr: bool = False) -> None:
@@ -98,11 +88,8 @@ def _predicted(prescription: Prescription) -> str:
 
 
 def _footer(report: Report, folder: Path) -> list[RenderableType]:
-    ending = f"run: {_ENDINGS[report.run.status]}"
-    if report.run.exit_code:
-        ending += f"; its exit code was {report.run.exit_code}"
     notes = report.recorder.notes
-    lines = [ending]
+    lines = [f"run: {ending(report.run.status, report.run.exit_code)}"]
     if report.run.source == "recorder":
         lines.append(f"recorder: {_cost(report)}")
     lines += [f"note: {note}" for note in notes[:SHOWN_NOTES]]
@@ -119,6 +106,6 @@ def _cost(report: Report) -> str:
     if cost.overhead_share is None or cost.overhead_us_per_step is None:
         return "its own cost was not measured, for want of steps"
     return (
-        f"cost {cost.overhead_us_per_step:.0f} µs per step at most, {percent(cost.overhead_share)} of it, "
-        "as measured in this run"
+        f"cost about {cost.overhead_us_per_step:.0f} µs per step, {percent(cost.overhead_share)} of it, "
+        "estimated from what was measured in this run"
     )

@@ -16,6 +16,7 @@ from ...profiler.report import Fact, Finding, HostLine, RankInfo, Report, StageS
 from ...profiler.store import Manifest
 from ...profiler.vocabulary import RunStatus, Severity, Stage
 from . import format as text
+from .ending import ending
 from .run_list import headline, script_name
 
 #: Fewer stack samples than this make a line's time a rough guess.
@@ -71,10 +72,15 @@ class FindingView:
     severity: str
     confidence: str
     summary: str
-    time: str
+    time: str | None
     percent: str
     where: tuple[str, ...]
     evidence: tuple[EvidenceView, ...]
+
+    @property
+    def cost(self) -> str:
+        """What it costs: time per step and share, or the share alone where no step was timed."""
+        return f"{self.time} per step · {self.percent}" if self.time else f"{self.percent} of the time"
 
 
 @dataclass(frozen=True)
@@ -157,7 +163,7 @@ def diagnosis_view(report: Report, manifest: Manifest, *, warnings: Iterable[str
         command=_command(manifest),
         started=text.moment(manifest.started),
         status=str(manifest.status),
-        ending=_ending(manifest),
+        ending=ending(manifest.status, manifest.exit_code),
         verdict=_verdict(report, recording=recording),
         tone=_tone(report),
         label=_label(report, recording=recording),
@@ -191,7 +197,7 @@ def _verdict(report: Report, *, recording: bool) -> str:
 
 
 def _tone(report: Report) -> Tone:
-    if report.step_time is None:
+    if not _answers(report):
         return Tone.UNKNOWN
     found = headline(report)
     if found is None:
@@ -199,29 +205,17 @@ def _tone(report: Report) -> Tone:
     return Tone.PROBLEM if found.severity is Severity.HIGH else Tone.CONCERN
 
 
+def _answers(report: Report) -> bool:
+    """Steps were timed, or shares estimated from outside: there can be findings."""
+    return report.step_time is not None or report.estimate is not None
+
+
 def _label(report: Report, *, recording: bool) -> str:
-    if report.step_time is None:
+    if not _answers(report):
         return "waiting for steps" if recording else "no answer"
     found = headline(report)
-    return "nothing dominates" if found is None else f"{found.severity} · {found.family}"
-
-
-def _ending(manifest: Manifest) -> str:
-    words = _ENDINGS[manifest.status]
-    if manifest.status is RunStatus.FAILED and manifest.exit_code is not None:
-        words = f"{words} with exit code {manifest.exit_code}"
-    return words
-
-
-_ENDINGS = {
-    RunStatus.RECORDING: "being recorded now",
-    RunStatus.FINISHED: "the script ran to its end",
-    RunStatus.STOPPED: "stopped once enough was recorded",
-    RunStatus.FAILED: "the script failed",
-    RunStatus.INTERRUPTED: "interrupted by hand",
-    RunStatus.LOST: "the recorder ended without a last word; what was written is shown",
-    RunStatus.IMPORTED: "imported from a trace",
-}
+    estimated = ", estimated" if report.step_time is None else ""
+    return "nothing dominates" if found is None else f"{found.severity} · {found.family}{estimated}"
 
 
 def _figures(report: Report) -> tuple[Figure, ...]:
@@ -304,7 +298,7 @@ def _finding(finding: Finding) -> FindingView:
         severity=str(finding.severity),
         confidence=str(finding.confidence),
         summary=finding.summary,
-        time=text.per_step(finding.ms_per_step),
+        time=None if finding.ms_per_step is None else text.milliseconds(finding.ms_per_step),
         percent=text.percent(finding.share),
         where=tuple(text.place(where) for where in finding.where),
         evidence=tuple(_evidence(item) for item in finding.evidence),

@@ -87,13 +87,20 @@ def matching(rows: Iterable[RunRow], *, words: str, families: Sequence[str]) -> 
     ]
 
 
+def described(row: RunRow) -> str:
+    """A run in a box of choices: script, median step, and its id."""
+    return " · ".join(filter(None, (row.script, row.step_time or row.status, row.id)))
+
+
 def families(rows: Iterable[RunRow]) -> list[str]:
     """What the runs wait for, each once, in alphabetical order."""
     return sorted({row.worst for row in rows if row.worst})
 
 
 def script_name(command: Sequence[str]) -> str:
-    """What a command trains with: the script or module, without interpreter and launcher."""
+    """What a command trains with: the script or module, without interpreter and launcher; else the trace read."""
+    if list(command[:2]) == ["trainrx", "import"] and len(command) > 2:
+        return PurePath(command[2].replace("\\", "/")).name
     for position, word in enumerate(command):
         if word == "-m" and position + 1 < len(command):
             return command[position + 1]
@@ -122,7 +129,7 @@ def _row_without_report(manifest: Manifest, name: str, damage: str | None) -> Ru
 
 
 def _worst(report: Report) -> str | None:
-    if report.step_time is None:
+    if report.step_time is None and report.estimate is None:
         return None
     found = headline(report)
     return str(found.family) if found is not None else "none"

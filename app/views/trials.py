@@ -1,4 +1,4 @@
-"""What the dashboard and other outputs show of a run's trials: rows, and the points of the calibration plot."""
+"""What outputs show of a run's trials: rows, and the calibration of predictions. No drawing, no printing."""
 
 from __future__ import annotations
 

@@ -78,6 +78,13 @@ def _record(options: Options, watch: ImportWatch, recorder: Recorder) -> None:
         os.register_at_fork(after_in_child=recorder.forget_parent)
 
 
+def install_hooks(options: Options, recorder: Recorder) -> None:
+    """Record this process without a launcher: hook into torch, whether it is imported yet or not."""
+    from .imports import ImportWatch
+
+    _record(options, ImportWatch(), recorder)
+
+
 def _install(hook: Any, recorder: Recorder, module: ModuleType) -> None:
     try:
         hook.install(module, recorder)

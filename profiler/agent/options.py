@@ -16,6 +16,7 @@ class Options:
     ``steps`` None records until the script ends. ``traced_steps`` 0 leaves out the ``torch.profiler`` window.
     ``knobs`` are changes by name, put on also where ``record`` is false and nothing else is done. ``losses`` notes the
     value that each backward starts from. ``die_with_parent`` ends the process when the one that started it dies.
+    ``end_script`` false lets the script go on once enough was recorded.
     """
 
     run_dir: str
@@ -27,6 +28,7 @@ class Options:
     knobs: dict[str, str] = field(default_factory=dict[str, str])
     losses: bool = False
     die_with_parent: bool = False
+    end_script: bool = True
 
     @property
     def deep_steps(self) -> int:

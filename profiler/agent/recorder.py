@@ -127,9 +127,13 @@ class Recorder:
         self.flops.abandon()
         if self.thread == _NOBODY:
             return
+        self.rearm(self.options)
+
+    def rearm(self, options: Options) -> None:
+        """Begin anew with the hooks that are in place: nothing of what was recorded before is known any more."""
         self.spans.clear()
         spans, wrappers = self.spans, self.wrappers
-        self.__init__(self.options)
+        self.__init__(options)
         self.spans, self.wrappers = spans, wrappers
 
     def fail(self, error: BaseException) -> None:
@@ -257,7 +261,8 @@ class Recorder:
             self.switch_off()
         except Exception as error:
             self.fail(error)
-        raise StopTraining(0)
+        if self.options.end_script:
+            raise StopTraining(0)
 
     def note_loss(self, tensors: Any) -> None:
         """Keep a copy of what a backward starts from; a fault switches the agent off."""

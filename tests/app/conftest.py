@@ -14,19 +14,47 @@ import pytest
 
 from trainrx.profiler.agent import format as layout
 from trainrx.profiler.report import (
+    CellAdvice,
+    CollectiveSkew,
+    DeviceShares,
+    DeviceStep,
+    DeviceTelemetry,
+    Estimate,
+    EstimatedLine,
+    EstimatedShare,
+    EstimatedWorker,
+    Evidence,
     Fact,
     Finding,
     HostLine,
+    HostTelemetry,
+    KernelClass,
+    LaunchQueueInfo,
+    LoaderLine,
+    LoaderReport,
+    MatrixUse,
+    MemoryCurveInfo,
+    Prediction,
+    Prescription,
     RankInfo,
+    RankWait,
     RecorderCost,
     Report,
+    RuledOut,
     RunInfo,
+    Series,
+    Speedup,
     StageShare,
     StepTime,
+    Telemetry,
+    TransformReport,
+    Trial,
+    WhatIf,
     Where,
+    WorkerReport,
 )  # fmt: skip
 from trainrx.profiler.store import Manifest, RunFolder
-from trainrx.profiler.vocabulary import Confidence, Family, Kind, RunStatus, Severity, Stage
+from trainrx.profiler.vocabulary import Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
 
 STAGES = {Stage.DATA_WAIT: 0.06, Stage.FORWARD: 0.012, Stage.BACKWARD: 0.023, Stage.HOST: 0.005}
 VERDICT = "The training loop waits 60.0 ms of every step (60 %) for data at train.py:12 (load)."
@@ -88,6 +116,143 @@ def full_report(name: str = "run", **changes: Any) -> Report:
         recorder=RecorderCost(overhead_share=0.004, overhead_us_per_step=400.0),
     )  # fmt: skip
     return report.model_copy(update=changes)
+
+
+def device(**idle: float) -> DeviceShares:
+    """A device that computes half of the time; ``idle`` splits the 40 % that it idles, by cause."""
+    causes = {IdleCause(name): share for name, share in (idle or {"data": 0.3, "launch": 0.1}).items()}
+    return DeviceShares(
+        busy_share=0.6, compute_share=0.5, exposed_communication_share=0.08, exposed_copy_share=0.02,
+        idle_share=0.4, idle_causes=causes,
+    )  # fmt: skip
+
+
+def traced_report(name: str = "traced", **changes: Any) -> Report:
+    """Of a trace of two ranks, the second of them late in the backward."""
+    slow = [StageShare(name=Stage.FORWARD, seconds_per_step=0.02, share=0.2),
+            StageShare(name=Stage.BACKWARD, seconds_per_step=0.08, share=0.8)]  # fmt: skip
+    waits = RankWait(
+        waiting_s=0.2, waiting_share=0.2, wire_s=0.1, wire_share=0.1, times_last=1, delay_caused_s=0.01
+    )
+    time = StepTime(p50_s=0.1, p95_s=0.11, mean_s=0.1, n=3)
+    traced = {
+        "device": device(),
+        "kernel_classes": [KernelClass(name="matmul", seconds=0.3, count=30, mean_us=10_000, share=0.75),
+                           KernelClass(name="communication", seconds=0.1, count=5, mean_us=20_000, share=0.25)],
+        "device_steps": [DeviceStep(number=n, seconds=0.1, device=device(), rank=rank) for n in (4, 5) for rank in (0, 1)],
+        "launch_queue": LaunchQueueInfo(delay_median_us=20.0, delay_p90_us=50.0, mean_depth=3.0, linked=9),
+        "matrix_use": MatrixUse(matrix_unit_share=0.9, precision_shares={"bf16": 0.75, "fp32": 0.25}),
+        "memory": MemoryCurveInfo(peak_allocated_bytes=2 * 1024**3, peak_reserved_bytes=3 * 1024**3, source="a",
+                                  time_s=[0.0, 0.5, 1.0], allocated_bytes=[0, 2 * 1024**3, 1024**3]),
+        "collectives": CollectiveSkew(matched=10, unmatched=0, skew_mean_s=0.001, skew_max_s=0.01, late_rank=1),
+        "ranks": [
+            RankInfo(rank=0, steps=3, step_time=time, stages=stages(), device=device(), collectives=waits),
+            RankInfo(rank=1, steps=3, step_time=time, stages=slow, device=device(), last_share=0.9,
+                     collectives=waits.model_copy(update={"times_last": 9})),
+        ],
+        "what_ifs": [
+            WhatIf(change=change, measured_step_s=0.1, predicted_step_s=after, bound_step_s=least, unexplained_share=0.001)
+            for change, after, least in (("data wait removed", 0.07, 0.06), ("launch cost removed", 0.0999, 0.09),
+                                         ("matmul kernels × 0.5", 0.06, 0.05))
+        ],
+    }  # fmt: skip
+    return full_report(name, **(traced | changes))
+
+
+def loader(**changes: Any) -> LoaderReport:
+    """Two workers that wait most of their time."""
+    report = LoaderReport(
+        num_workers=2, batches=41, samples_per_batch=16, sample_wall_s=0.0035, sample_cpu_s=0.0005,
+        collate_wall_s=0.0016, collate_cpu_s=0.0008, cpu_share=0.15, core_wait_share=0.1, start_s=0.3, empty_share=0.75,
+        workers=[WorkerReport(worker=0, batches=20, busy_share=0.96, batch_s=0.058)],
+        transforms=[TransformReport(name="Read", file="/home/u/train.py", line=10, calls=9, wall_s=0.003, cpu_s=0.0001)],
+        lines=[LoaderLine(file="/home/u/train.py", line=11, function="Read.__call__", share=0.9, samples=169)],
+    )  # fmt: skip
+    return report.model_copy(update=changes)
+
+
+def telemetry() -> Telemetry:
+    """A host with two cores, one device that was held down, and a series with a gap."""
+    return Telemetry(
+        samples=30, interval_s=0.5, cost_share=0.001,
+        host=HostTelemetry(cores=2, cores_busy=1.9, rss_bytes=1024**3),
+        devices=[DeviceTelemetry(index=0, name="H100", samples=9, busy=0.8, clock_mhz=1500, held_share=0.4,
+                                 reason_shares={"power": 0.4})],
+        series_s=0.5,
+        series=[Series(name="cores_busy", unit="cores", values=[1.0, None, 2.0]),
+                Series(name="rss_bytes", unit="bytes", values=[1024**2, 2 * 1024**2, 3 * 1024**2])],
+    )  # fmt: skip
+
+
+def attached_report(name: str = "attached") -> Report:
+    """Of a run that was looked at from outside: shares, and no step time."""
+    estimate = Estimate(
+        method="sampled stacks", seconds=8.0, samples=800,
+        stages=[EstimatedShare(name=Stage.DATA_WAIT, share=0.62, low=0.52, high=0.71, samples=496),
+                EstimatedShare(name=Stage.FORWARD, share=0.38, low=0.29, high=0.48, samples=304)],
+        lines=[EstimatedLine(file="/home/u/train.py", line=12, function="main", stage=Stage.DATA_WAIT, share=0.6,
+                             samples=480)],
+        workers=[EstimatedWorker(pid=77, samples=90, busy_share=0.9)],
+    )  # fmt: skip
+    found = finding().model_copy(update={"ms_per_step": None})
+    return full_report(
+        name,
+        step_time=None,
+        stages=[],
+        host_lines=[],
+        findings=[found],
+        estimate=estimate,
+        verdict="Estimated.",
+    )
+
+
+def prescription(method: str = "dataloader-num-workers", **changes: Any) -> Prescription:
+    """Two workers, with one paper that gained and one report that did not."""
+    found = Prescription(
+        method=method, knob="loader.num_workers=2", finding=Kind.DATA_LOADING, equivalence="exact",
+        predicted_speedup=Prediction(low=1.2, mid=1.8, high=2.2, bound=2.5), basis="throughput model",
+        risk="none", how="DataLoader(..., num_workers=2)", verify="data wait must fall by 30 %",
+        evidence=[Evidence(text="2.07× on 8 GPUs", gain=2.07, gain_kind="step-time", grade="B", source="a"),
+                  Evidence(text="no gain on a slow disk", gain_kind="step-time", grade="N", source="b", negative=True)],
+        asks=["loader.num_workers on the cluster"], title="DataLoader worker processes", effort="one switch",
+        next_bottleneck="backward",
+    )  # fmt: skip
+    return found.model_copy(update=changes)
+
+
+def trial(**changes: Any) -> Trial:
+    """Two workers, proven."""
+    done = Trial(
+        id="1", knobs={"loader.num_workers": "2"}, predicted_speedup=prescription().predicted_speedup,
+        speedup=Speedup(median=1.7, low=1.6, high=1.8), pairs=3, verdict="faster", loss_check="same",
+        method="dataloader-num-workers", finding=Kind.DATA_LOADING,
+    )  # fmt: skip
+    return done.model_copy(update=changes)
+
+
+def advised_report(name: str = "advised", **changes: Any) -> Report:
+    """With prescriptions of two kinds of learning, a trial, cells, and one that was ruled out."""
+    unsure = prescription(
+        "el2n-data-diet",
+        knob=None,
+        predicted_speedup=None,
+        equivalence="semantic",
+        title="Data diet",
+        evidence=[],
+    )
+    cell = CellAdvice(finding=Kind.DATA_LOADING, component="system", subcomponent="input-pipeline", action=None,
+                      methods=["dataloader-num-workers"], reason="22 methods relieve data-loading")  # fmt: skip
+    worse = cell.model_copy(
+        update={"component": "data", "action": "retrofit", "avoid": True, "methods": ["augmix"]}
+    )
+    advice = {
+        "prescriptions": [prescription(), unsure],
+        "trials": [trial()],
+        "cells": [cell, worse],
+        "ruled_out": [RuledOut(method="pin-memory", title="Pinned host memory", finding=Kind.DATA_LOADING,
+                               reason="needs a GPU")],
+    }  # fmt: skip
+    return full_report(name, **(advice | changes))
 
 
 def step_table(n: int = 9, warmup: int = 2, traced: int = 1, outliers: tuple[int, ...] = ()) -> pd.DataFrame:
@@ -171,6 +336,14 @@ class Samples:
     manifest = staticmethod(manifest)
     recording_manifest = staticmethod(recording_manifest)
     full_report = staticmethod(full_report)
+    traced_report = staticmethod(traced_report)
+    attached_report = staticmethod(attached_report)
+    advised_report = staticmethod(advised_report)
+    prescription = staticmethod(prescription)
+    trial = staticmethod(trial)
+    device = staticmethod(device)
+    loader = staticmethod(loader)
+    telemetry = staticmethod(telemetry)
     finding = staticmethod(finding)
     step_table = staticmethod(step_table)
     stages = staticmethod(stages)

@@ -76,7 +76,7 @@ def test_a_plain_loop_that_waits_for_its_dataset(cli: Cli, write_script) -> None
     assert report["findings"][0]["where"][0]["line"] == 9
     assert sum(shares.values()) == pytest.approx(1.0, abs=1e-3)
     assert report["step_time"]["n"] == 20
-    assert 0 < report["recorder"]["overhead_share"] < 0.2 and report["recorder"]["notes"] == []
+    assert 0 < report["recorder"]["overhead_share"] < 0.2
 
 
 def test_saving_in_every_step(cli: Cli, write_script, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_sleeping_between_steps_in_the_terminal(cli: Cli, write_script) -> None:
     assert (code, stdout) == (0, "")
     verdict = next(line for line in stderr.splitlines() if "Python code between the stages" in line)
     assert "train.py:8" in verdict
-    assert "host-python" in stderr and "as measured in this run" in stderr and "folder: " in stderr
+    assert "host-python" in stderr and "recorder: cost about" in stderr and "folder: " in stderr
     (run,) = list_runs(Path(os.environ["TRAINRX_RUNS"]))
     assert (run.path / "ranks" / "0" / "trace.json.gz").is_file()
     code, stdout, stderr = cli("show")
@@ -286,7 +286,7 @@ def test_a_killed_recorder_leaves_what_it_had(cli: Cli, write_script, tmp_path: 
         assert code == 0
         report = json.loads(stdout)
         assert report["run"]["status"] == "lost" and report["step_time"]["n"] > 0
-        assert "the recorder itself was killed" in cli("show", str(run.path))[1]
+        assert "without a last word" in cli("show", str(run.path))[1]
         assert not (run.path / "report.json").exists()
     finally:
         os.killpg(process.pid, signal.SIGKILL)

@@ -116,7 +116,7 @@ def main() -> None:
         )
         least_us = (least(recorded, clock) - least(plain, clock)) * 1e6
         print(f"  between the quickest blocks of each: {least_us:.1f} µs per step")
-    print(f"{spans_per_step:.1f} spans per step; the report claims {claimed:.1f} µs per step at most")
+    print(f"{spans_per_step:.1f} spans per step; the report says about {claimed:.1f} µs per step")
 
 
 def claimed_us(folder: Path) -> float:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from trainrx.profiler.agent import format as layout
 from trainrx.profiler.analysis import analyse
+from trainrx.profiler.recorder_cost import IN_A_STEP
 from trainrx.profiler.recording import Frame, read_rank, read_ranks
 from trainrx.profiler.report import parse_report
 from trainrx.profiler.store import Manifest, RunFolder
@@ -75,8 +76,8 @@ def test_the_analysis_of_a_whole_folder_uses_all_of_it(tmp_path: Path) -> None:
     assert report.findings[0].kind == "data-loading" and report.findings[0].where[0].line == 3
     assert report.setup["loader.num_workers"] == 0 and report.setup["optimizer.name"] == "sgd"
     assert report.recorder.notes == ["a note"]
-    # 1 ms of CPU in 900 ms, and three spans of 1 µs in each step of 100 ms
-    assert report.recorder.overhead_share == pytest.approx(0.001 / 0.9 + 3e-6 / 0.1, rel=1e-3)
+    # 1 ms of CPU in 900 ms, and three spans of 1 µs, which costs more in a step, in each step of 100 ms
+    assert report.recorder.overhead_share == pytest.approx(0.001 / 0.9 + IN_A_STEP * 3e-6 / 0.1, rel=1e-3)
     assert parse_report(report.to_json(), source="here") == report
 
 

@@ -30,6 +30,8 @@ _COLORS = {
     "neutral": NEUTRAL,
     "faint": NEUTRAL_FAINT,
     "caution": STAGE_COLORS[Stage.DATA_WAIT],
+    "better": BETTER,
+    "worse": WORSE,
 }
 
 
@@ -43,10 +45,23 @@ def style() -> str:
 
 def verdict(view: DiagnosisView) -> str:
     """The sentence on top, with its grade in words and colour."""
+    return sentence(view.label, view.verdict, view.tone)
+
+
+def sentence(label: str, words: str, tone: Tone) -> str:
+    """One sentence that answers a page's question, with its grade in words and colour."""
     return (
-        f'<div class="rx-verdict" role="status" style="--rx-tone:{_TONE_COLORS[view.tone]}">'
-        f'<div class="rx-label"><span class="rx-dot"></span>{escape(view.label)}</div>'
-        f"<p>{escape(view.verdict)}</p></div>"
+        f'<div class="rx-verdict" role="status" style="--rx-tone:{_TONE_COLORS[tone]}">'
+        f'<div class="rx-label"><span class="rx-dot"></span>{escape(label)}</div>'
+        f"<p>{escape(words)}</p></div>"
+    )
+
+
+def side(name: str, step_time: str, verdict: str) -> str:
+    """One of two compared runs."""
+    return (
+        f'<div class="rx-finding"><div class="rx-head"><span class="rx-kind">{escape(name)}</span>'
+        f'<span class="rx-cost">{escape(step_time)}</span></div><p>{escape(verdict)}</p></div>'
     )
 
 
@@ -96,7 +111,7 @@ def _finding(item: FindingView) -> str:
         f'<span class="rx-label"><span class="rx-dot"></span>{escape(item.severity)}</span>'
         f'<span class="rx-kind">{escape(item.kind)}</span>'
         f'<span class="rx-quiet">{escape(item.family + cause)} · confidence {escape(item.confidence)}</span>'
-        f'<span class="rx-cost">{escape(item.time)} per step · {escape(item.percent)}</span></div>'
+        f'<span class="rx-cost">{escape(item.cost)}</span></div>'
         f"<p>{escape(item.summary)}</p>"
         + (f'<ul class="rx-places">{places}</ul>' if places else "")
         + f'<ul class="rx-facts">{"".join(_fact(fact) for fact in item.evidence)}</ul></div>'

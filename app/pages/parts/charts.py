@@ -12,3 +12,8 @@ _CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d
 def draw(figure: Figure, *, key: str, alt: str) -> None:
     """Draw ``figure``; ``key`` keeps it in place over reruns, ``alt`` says what it shows."""
     st.plotly_chart(figure, key=key, alt=alt, config=_CONFIG)
+
+
+def is_dark() -> bool:
+    """Whether the page is shown on a dark ground."""
+    return st.context.theme.type == "dark"

@@ -12,7 +12,8 @@ import streamlit as st
 from ....profiler.store import RunFolder, list_runs
 from ....profiler.vocabulary import RunStatus
 from ...commands.options import DEFAULT_RUNS
-from ...stored import Fingerprint, fingerprint, open_run, status_of
+from ...stored import Fingerprint, StoredRun, fingerprint, open_run, status_of
+from ...views.details import Details, details
 from ...views.diagnosis import DiagnosisView, diagnosis_view
 from ...views.run_list import RunRow, load_row
 from ...views.steps import StepSeries, step_series
@@ -26,11 +27,13 @@ class DiagnosisPage:
     """All that the diagnosis page shows and gives away.
 
     Attributes:
+        details: the parts that only some runs have.
         series: None where there is no step table.
         steps_csv: the step table; None where there is none.
     """
 
     view: DiagnosisView
+    details: Details
     series: StepSeries | None
     report_json: str
     steps_csv: str | None
@@ -86,6 +89,21 @@ def followed(run: RunFolder) -> DiagnosisPage:
     return page
 
 
+def stored_run(run: RunFolder) -> StoredRun:
+    """A run with its report and steps, not to be changed; one that goes on is analysed as it is now.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    status = status_of(run)
+    return open_run(run) if status is RunStatus.RECORDING else _stored(run.path, fingerprint(run), status)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Reading the run…")
+def _stored(path: Path, files: Fingerprint, status: RunStatus | None) -> StoredRun:
+    return open_run(RunFolder(path))
+
+
 @st.cache_data(max_entries=5000, show_spinner=False)
 def _row(path: Path, files: Fingerprint, status: RunStatus | None) -> RunRow:
     return load_row(RunFolder(path))
@@ -100,6 +118,7 @@ def _load(run: RunFolder) -> DiagnosisPage:
     stored = open_run(run)
     return DiagnosisPage(
         view=diagnosis_view(stored.report, stored.manifest, warnings=stored.notes),
+        details=details(stored.report),
         series=step_series(stored.steps) if stored.steps is not None else None,
         report_json=stored.report.to_json(),
         steps_csv=stored.steps.to_csv(index=False) if stored.steps is not None else None,

@@ -5,9 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .models import is_compiled, unwrapped
+from .site import loaded
 
 if TYPE_CHECKING:
     from .site import Site
+
+
+def compile_in_place(module: Any, **options: Any) -> None:
+    """What ``module.compile`` does, and for torch's own containers too, whose frames TorchDynamo passes over."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return module._call_impl(*args, **kwargs)
+
+    module._compiled_call_impl = loaded("torch").compile(call, **options)
 
 
 def compile_models(site: Site, **options: Any) -> None:
@@ -18,7 +28,7 @@ def compile_models(site: Site, **options: Any) -> None:
         if is_compiled(inner):
             site.not_applied(f"{type(inner).__name__} is compiled already")
         else:
-            inner.compile(**options)
+            compile_in_place(inner, **options)
             site.applied(f"{type(inner).__name__} is compiled")
 
     site.on_model(compile_model)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..intervention.compiling import compile_in_place
 from ..intervention.models import is_compiled, repeated_blocks, unwrapped
 from ..intervention.setup import needs_torch
 from ..intervention.values import only_true
@@ -40,7 +41,7 @@ def install(value: bool, site: Site) -> None:
             site.not_applied(f"{type(inner).__name__} has no repeated blocks, or is compiled already")
             return
         for block in blocks:
-            block.compile()
+            compile_in_place(block)
         site.applied(f"{len(blocks)} blocks of {type(blocks[0]).__name__} are compiled")
 
     site.on_model(compile_blocks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..intervention.parallel import register_hook
-from ..intervention.setup import needs_ranks
+from ..intervention.setup import needs_cuda, needs_ranks
 from ..intervention.values import only_true
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def parse(text: str) -> bool:
 
 
 def applies(setup: Mapping[str, Any]) -> str | None:
-    """Training in several processes."""
-    return needs_ranks(setup)
+    """Training in several processes, on GPUs: gloo does not sum bfloat16."""
+    return needs_ranks(setup) or needs_cuda(setup)
 
 
 def install(value: bool, site: Site) -> None:

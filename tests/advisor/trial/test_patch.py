@@ -151,6 +151,17 @@ def test_lines_for_models_gradients_and_debugging(patched):
     assert notes == ("gc.control=freeze: write it yourself: gc.collect(); gc.freeze()",)
 
 
+def test_a_bare_sequential_is_compiled_by_its_forward(tmp_path):
+    # GIVEN a model whose own compile() would do nothing
+    path = tmp_path / "train.py"
+    path.write_text(SCRIPT)
+    event = KnobEvent(
+        "compile.default", "applied", "Sequential is compiled", 1, str(path), line("loss = criterion")
+    )
+    found = write_patch(choose(["compile.default=true"]), [event], root=tmp_path)
+    assert "+    model.forward = torch.compile(model.forward)" in found.diff
+
+
 def test_the_diff_applies(patched, tmp_path):
     import shutil
 

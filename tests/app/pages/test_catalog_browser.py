@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import trainrx.app
+from trainrx.catalog import load_catalog
 
 playwright = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -80,7 +81,7 @@ def test_from_a_cell_to_a_related_method(address: str) -> None:
         page.goto(address)
         target = page.locator(".js-plotly-plot .nsewdrag").first
         target.wait_for(timeout=60_000)
-        page.get_by_text("565 methods", exact=False).first.wait_for(timeout=30_000)
+        page.get_by_text(f"{len(load_catalog())} methods", exact=False).first.wait_for(timeout=30_000)
         # WHEN a click falls near the edge of optimization.training-objective × remove
         box = target.bounding_box()
         page.mouse.click(box["x"] + box["width"] / 6 * 0.15, box["y"] + box["height"] / 18 * 4.5)

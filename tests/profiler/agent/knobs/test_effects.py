@@ -173,15 +173,24 @@ def test_scaled_gradients_are_those_that_the_script_expects(run_with, tmp_path):
     assert "losses are scaled before backward" in [detail for _, detail in events["precision.autocast_fp16"]]
 
 
-def test_blocks_are_compiled_in_place(run_with):
-    # WHEN the blocks are compiled, without a compiler at work
-    script = BLOCKS.replace("import torch\n", "import torch\ntorch._dynamo.config.disable = True\n", 1)
-    script = script.replace("import torch\n", "import torch, torch._dynamo\n", 1)
-    stdout, events = run_with(script, {"compile.regional": "true", "compile.default": "true"})
+def test_models_are_compiled_in_place_and_in_one_piece(run_with):
+    # GIVEN one of torch's own containers, whose compile() would do nothing, and a backend that compiles nothing
+    script = BLOCKS.replace("import torch\n", "import functools, torch\n", 1)
+    script = script.replace(
+        "torch.manual_seed(0)", "torch.compile = functools.partial(torch.compile, backend='eager')"
+    )
+    script = script.replace("        Block.calls += 1\n", "")
+    script += "from torch._dynamo.utils import counters; print(counters['stats']['unique_graphs'])\n"
 
-    # THEN block and model are, each once
-    assert json.loads(stdout)["compiled"] == [True, True]
+    # WHEN the model is compiled
+    stdout, events = run_with(script, {"compile.default": "true", "compile.regional": "true"})
+
+    # THEN it is one graph, and blocks are not compiled a second time
+    saw, graphs = stdout.splitlines()
+    assert json.loads(saw)["compiled"] == [True, False]
+    assert int(graphs) == 1
     assert events["compile.default"] == [("applied", "Sequential is compiled")]
+    assert events["compile.regional"][0][0] == "not applied"
 
 
 PARALLEL = """

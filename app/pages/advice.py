@@ -1,0 +1,88 @@
+"""The advice page of one run, named by ``?run=``: what to try, how, how sure, and where else to look."""
+
+import pandas as pd
+import streamlit as st
+
+from trainrx.app.figures import gains
+from trainrx.app.pages.parts import cells, prescription
+from trainrx.app.pages.parts.charts import draw
+from trainrx.app.pages.parts.run_choice import cannot_show, chosen_run
+from trainrx.app.pages.parts.stored import runs_dir, stored_run
+from trainrx.app.stored import named_run
+from trainrx.app.views.advice import AdviceView, PrescriptionView, advice_view, wanted
+from trainrx.app.views.markdown import escaped
+from trainrx.profiler.errors import TrainrxError
+
+OPEN_AT_FIRST = 3
+
+
+def show(view: AdviceView) -> None:
+    """The whole page of a run."""
+    st.markdown(f"**{escaped(view.verdict)}**")
+    with st.container(horizontal=True, gap="medium"):
+        link = {"run": view.id}
+        st.page_link("diagnosis.py", label="Diagnosis", icon=":material/stethoscope:", query_params=link)
+    if view.nothing:
+        st.info(escaped(view.nothing), icon=":material/check:")
+    else:
+        show_prescriptions(view)
+    show_cells(view)
+    show_ruled_out(view)
+
+
+def show_prescriptions(view: AdviceView) -> None:
+    """What to try, in order."""
+    st.subheader("What to try", anchor=False)
+    st.caption(
+        "In order of predicted gain for the effort; exact changes before those that round otherwise, those before "
+        "other learning. Predictions are no measurements: a trial makes them so."
+    )
+    shown = chosen(view)
+    if not shown:
+        st.info("Nothing is left of the prescriptions: choose less.", icon=":material/filter_alt_off:")
+        return
+    predicted = [one.gain for one in shown if one.gain is not None]
+    if predicted:
+        draw(gains.gains(predicted), key="gains", alt=gains.alt(predicted))
+    for position, one in enumerate(shown):
+        with st.expander(f"**{escaped(one.heading)}**", expanded=position < OPEN_AT_FIRST):
+            prescription.show(one, run=view.id, can_try=view.can_try)
+
+
+def chosen(view: AdviceView) -> list[PrescriptionView]:
+    """The prescriptions that the reader wants to see; the choice is in the URL."""
+    left, right = st.columns(2)
+    findings = left.pills("For", view.findings, selection_mode="multi", key="for", bind="query-params")
+    learning = right.pills(
+        "Learning stays", view.equivalences, selection_mode="multi", key="learning", bind="query-params"
+    )
+    return wanted(view.prescriptions, findings=findings, equivalences=learning)
+
+
+def show_cells(view: AdviceView) -> None:
+    """The cells of the taxonomy that can relieve each finding, and those that make it worse."""
+    if not view.cells:
+        return
+    st.subheader("Where else to look", anchor=False)
+    st.caption(
+        "Parts of a training recipe by what can be done to them. Solid: methods there relieve the finding. "
+        "Dashed: methods there make it worse."
+    )
+    for matrix, tab in zip(view.cells, st.tabs([matrix.finding for matrix in view.cells]), strict=True):
+        tab.html(cells.matrix(matrix))
+
+
+def show_ruled_out(view: AdviceView) -> None:
+    """What relieves a finding elsewhere but not here, with the reason."""
+    if view.ruled_out:
+        with st.expander(f"Ruled out here: {len(view.ruled_out)}"):
+            st.dataframe(
+                pd.DataFrame(view.ruled_out), hide_index=True, alt="Methods that were ruled out, and why"
+            )
+
+
+name = chosen_run("Advice")
+try:
+    show(advice_view(stored_run(named_run(name, runs_dir())).report))
+except TrainrxError as error:
+    cannot_show(error)

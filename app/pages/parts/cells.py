@@ -1,0 +1,39 @@
+"""The taxonomy's cells for one finding as a small table: where to look, in green, and where not, struck."""
+
+from __future__ import annotations
+
+from html import escape
+from urllib.parse import urlencode
+
+from ...views.advice import ACTIONS, CellMatrix, CellView
+
+_UNCHANGED = "learning left alone"
+
+
+def matrix(found: CellMatrix) -> str:
+    """The table as HTML: parts of the recipe down, actions across."""
+    used = [number for number in range(len(ACTIONS)) if any(row[number] for _, row in found.rows)]
+    head = "".join(f"<th>{escape(ACTIONS[number] or _UNCHANGED)}</th>" for number in used)
+    rows = "".join(
+        f"<tr><th>{escape(part)}</th>{''.join(f'<td>{_cells(row[number])}</td>' for number in used)}</tr>"
+        for part, row in found.rows
+    )
+    return f'<div class="rx-cells"><table><tr><th></th>{head}</tr>{rows}</table></div>'
+
+
+def _cells(cells: tuple[CellView, ...]) -> str:
+    return "".join(_cell(cell) for cell in cells)
+
+
+def _cell(cell: CellView) -> str:
+    kind, word = ("avoid", "avoid: ") if cell.avoid else ("look", "")
+    links = " ".join(_link(method) for method in cell.methods)
+    return (
+        f'<div class="rx-cell {kind}" title="{escape(cell.reason)}"><b>{word}{escape(cell.subcomponent)}</b> '
+        f"{links}</div>"
+    )
+
+
+def _link(method: str) -> str:
+    query = escape(urlencode({"method": method}))
+    return f'<a href="methods?{query}" target="_self">{escape(method)}</a>'

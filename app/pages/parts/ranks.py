@@ -1,0 +1,24 @@
+"""Ranks on the diagnosis page: the late one named, their stages side by side, their waits in collectives."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from trainrx.app.figures import rank_matrix
+from trainrx.app.pages.parts.charts import draw, is_dark
+from trainrx.app.views.markdown import escaped
+from trainrx.app.views.ranks import RankMatrix
+
+
+def show(matrix: RankMatrix) -> None:
+    """Which rank is late, and in which stage it takes longer."""
+    st.markdown(f"**{escaped(matrix.sentence)}**")
+    st.caption(
+        "Ms per step by stage; darker where a rank takes longer than the median rank."
+        + (f" {matrix.left_out:,} ranks are left out here: the table has all." if matrix.left_out else "")
+    )
+    draw(rank_matrix.rank_matrix(matrix, dark=is_dark()), key="ranks", alt=rank_matrix.alt(matrix))
+    if matrix.waits:
+        with st.expander("Collectives by rank"):
+            st.dataframe(pd.DataFrame(matrix.waits), hide_index=True, alt="Waiting and wire time by rank")

@@ -1,0 +1,43 @@
+"""Everything on the diagnosis page that only some runs have, each made by its own view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...profiler.report import Report
+from .advice import first_advice
+from .device import DeviceView, device_view
+from .estimate import EstimateView, estimate_view
+from .loader import LoaderView, loader_view
+from .memory import MemoryView, memory_view
+from .ranks import RankMatrix, rank_matrix
+from .telemetry import TelemetryView, telemetry_view
+from .what_ifs import WhatIfView, what_if_view
+
+
+@dataclass(frozen=True)
+class Details:
+    """The parts of a diagnosis that a run may have or not; None is left out of the page."""
+
+    first_advice: str | None
+    device: DeviceView | None
+    estimate: EstimateView | None
+    what_ifs: WhatIfView | None
+    loader: LoaderView | None
+    ranks: RankMatrix | None
+    memory: MemoryView | None
+    telemetry: TelemetryView | None
+
+
+def details(report: Report) -> Details:
+    """The parts that this report has."""
+    return Details(
+        first_advice=first_advice(report),
+        device=device_view(report),
+        estimate=estimate_view(report),
+        what_ifs=what_if_view(report),
+        loader=loader_view(report),
+        ranks=rank_matrix(report),
+        memory=memory_view(report),
+        telemetry=telemetry_view(report),
+    )

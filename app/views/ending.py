@@ -1,0 +1,26 @@
+"""How a run ended, in words: the one place for terminal and dashboard."""
+
+from __future__ import annotations
+
+from ...profiler.vocabulary import RunStatus
+
+_ENDINGS = {
+    RunStatus.RECORDING: "being recorded now",
+    RunStatus.FINISHED: "the script ran to its end",
+    RunStatus.STOPPED: "stopped once enough was recorded (--full lets the script run to its end)",
+    RunStatus.FAILED: "the script failed",
+    RunStatus.INTERRUPTED: "interrupted by hand",
+    RunStatus.LOST: "the recorder ended without a last word; what was written is shown",
+    RunStatus.IMPORTED: "imported from a trace",
+    RunStatus.ATTACHED: "looked at from outside while it went on",
+}
+
+
+def ending(status: RunStatus, exit_code: int | None) -> str:
+    """Where a run stands or how it ended, with the script's exit code if it failed."""
+    words = _ENDINGS[status]
+    return (
+        f"{words} with exit code {exit_code}"
+        if status is RunStatus.FAILED and exit_code is not None
+        else words
+    )

@@ -1,0 +1,66 @@
+"""The parts of the diagnosis page that only some runs have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import trainrx.app
+
+ENTRY = Path(trainrx.app.__file__).parent / "pages" / "navigation.py"
+
+
+@pytest.fixture
+def page(runs: Path) -> AppTest:
+    app = AppTest.from_file(str(ENTRY), default_timeout=30)
+    app.switch_page("diagnosis.py")
+    return app
+
+
+def opened(page: AppTest, run: str) -> AppTest:
+    page.query_params["run"] = run
+    page.run()
+    assert not page.exception
+    return page
+
+
+def headings(page: AppTest) -> list[str]:
+    return [heading.value for heading in page.subheader]
+
+
+def test_a_traced_run_shows_device_what_ifs_ranks_and_memory(page: AppTest, runs: Path, samples: Any) -> None:
+    samples.store(runs, "a", report=samples.traced_report("a"))
+    opened(page, "a")
+    assert headings(page) == [
+        "Where a step goes", "What the device did", "Findings", "What if", "Lines of Python", "Ranks",
+        "Device memory", "Setup",
+    ]  # fmt: skip
+    assert any("Rank 1 is late" in element.value for element in page.markdown)
+    # WHEN another rank's steps are chosen THEN the page draws them
+    page.selectbox(key="device-rank").select_index(1).run()
+    assert not page.exception
+
+
+def test_a_recorded_run_shows_loader_and_machine(page: AppTest, runs: Path, samples: Any) -> None:
+    report = samples.full_report("a", loader=samples.loader(), telemetry=samples.telemetry())
+    samples.store(runs, "a", report=report)
+    opened(page, "a")
+    assert headings(page)[-3:] == ["How batches are made", "The machine meanwhile", "Setup"]
+    assert "75 %" in [metric.value for metric in page.metric]
+
+
+def test_an_attached_run_shows_its_estimate_and_no_step_time(page: AppTest, runs: Path, samples: Any) -> None:
+    samples.store(runs, "a", report=samples.attached_report("a"))
+    opened(page, "a")
+    assert headings(page) == ["Where the time goes, estimated", "Findings", "Setup"]
+    assert not page.metric
+
+
+def test_kernels_without_a_device_view_say_why(page: AppTest, runs: Path, samples: Any) -> None:
+    report = samples.traced_report("a", device=None, device_reason="the trace has no host side")
+    samples.store(runs, "a", report=report)
+    opened(page, "a")
+    assert "n/a: the trace has no host side" in [caption.value for caption in page.caption]

@@ -1,0 +1,176 @@
+"""The parts of a diagnosis that only some runs have: present where measured, left out or n/a where not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainrx.app.views.details import details
+from trainrx.app.views.device import device_bar, device_view
+from trainrx.app.views.diagnosis import diagnosis_view
+from trainrx.app.views.estimate import estimate_view
+from trainrx.app.views.loader import loader_view
+from trainrx.app.views.memory import memory_view
+from trainrx.app.views.ranks import MAX_ROWS, rank_matrix
+from trainrx.app.views.run_list import script_name
+from trainrx.app.views.telemetry import telemetry_view
+from trainrx.app.views.what_ifs import what_if_view
+from trainrx.profiler.report import DeviceShares
+from trainrx.profiler.vocabulary import IdleCause, Stage
+
+
+def test_a_plain_run_has_none_of_them(samples: Any) -> None:
+    found = details(samples.full_report())
+    assert set(vars(found).values()) == {None}
+
+
+def test_a_traced_run_has_those_of_a_trace(samples: Any) -> None:
+    found = details(samples.traced_report())
+    assert {name for name, part in vars(found).items() if part is not None} == {
+        "device", "what_ifs", "ranks", "memory",
+    }  # fmt: skip
+
+
+@given(
+    shares=st.lists(st.floats(0, 1), min_size=4, max_size=4).filter(lambda xs: sum(xs) > 0.01),
+    causes=st.lists(st.floats(0, 1), min_size=5, max_size=5).filter(lambda xs: sum(xs) > 0.01),
+)
+def test_the_device_bar_holds_every_instant_once(shares: list[float], causes: list[float]) -> None:
+    compute, communication, copy, idle = (share / sum(shares) for share in shares)
+    split = {cause: idle * part / sum(causes) for cause, part in zip(IdleCause, causes)}
+    bar = device_bar(
+        DeviceShares(
+            busy_share=compute + communication + copy, compute_share=compute,
+            exposed_communication_share=communication, exposed_copy_share=copy, idle_share=idle, idle_causes=split,
+        )
+    )  # fmt: skip
+    assert sum(segment.share for segment in bar.uses) == pytest.approx(1)
+    assert sum(segment.share for segment in bar.segments) == pytest.approx(1)
+
+
+def test_the_device_view_names_kernels_precision_and_steps_by_rank(samples: Any) -> None:
+    view = device_view(samples.traced_report())
+    assert view is not None and view.bar is not None
+    assert [segment.label for segment in view.bar.causes] == ["idle: data", "idle: launch"]
+    assert [(row.name, row.percent, row.mean) for row in view.kernels] == [
+        ("matmul", "75 %", "10.0 ms"),
+        ("communication", "25 %", "20.0 ms"),
+    ]
+    assert "bf16 75 %, fp32 25 %" in " ".join(view.notes)
+    assert [(steps.rank, steps.step) for steps in view.steps] == [(0, (4, 5)), (1, (4, 5))]
+    for steps in view.steps:
+        assert [sum(column) for column in zip(*(ms for _, ms in steps.segments_ms))] == pytest.approx(
+            [100, 100]
+        )
+
+
+def test_kernels_without_a_device_view_say_why(samples: Any) -> None:
+    view = device_view(samples.traced_report(device=None, device_reason="the trace has no host side"))
+    assert view is not None
+    assert (view.bar, view.bar_reason) == (None, "n/a: the trace has no host side")
+
+
+def test_what_ifs_come_best_first_and_what_brings_nothing_is_named(samples: Any) -> None:
+    view = what_if_view(samples.traced_report())
+    assert view is not None
+    assert [(row.change, row.speedup) for row in view.rows] == [
+        ("matmul kernels × 0.5", "1.67×"),
+        ("data wait removed", "1.43×"),
+    ]
+    assert view.without_effect == ("launch cost removed",)
+    assert "Nothing here was measured" in view.caption
+
+
+def test_the_late_rank_is_named_with_what_it_costs(samples: Any) -> None:
+    matrix = rank_matrix(samples.traced_report())
+    assert matrix is not None
+    assert matrix.late == (1,)
+    assert "Rank 1 is late" in matrix.sentence
+    assert "90 % of the steps" in matrix.sentence
+    assert "9 of 10 matched collectives" in matrix.sentence
+    # THEN its backward stands out, and nobody's missing stage does
+    late = dict(zip(matrix.stages, matrix.cells[1]))
+    assert late[Stage.BACKWARD].excess == max(cell.excess for cell in matrix.cells[1])
+    assert late[Stage.DATA_WAIT].excess == 0
+
+
+def test_no_late_rank_is_said(samples: Any) -> None:
+    report = samples.traced_report(collectives=None)
+    matrix = rank_matrix(report)
+    assert matrix is not None
+    assert (matrix.late, matrix.sentence) == ((), "No rank keeps the others waiting.")
+
+
+def test_a_thousand_ranks_are_cut_to_the_slowest_and_the_late_one(samples: Any) -> None:
+    report = samples.traced_report()
+    fast, late = report.ranks
+    many = [fast.model_copy(update={"rank": n}) for n in range(1000)]
+    many[1] = late.model_copy(update={"stages": [late.stages[0]]})
+    matrix = rank_matrix(report.model_copy(update={"ranks": many}))
+    assert matrix is not None
+    assert len(matrix.ranks) == MAX_ROWS
+    assert "rank 1" in matrix.ranks
+    assert matrix.left_out == 1000 - MAX_ROWS
+
+
+def test_the_loader_splits_computing_from_waiting(samples: Any) -> None:
+    view = loader_view(samples.full_report(loader=samples.loader()))
+    assert view is not None
+    assert [figure.value for figure in view.figures] == ["2 workers", "57.6 ms", "15 %", "75 %", "300.0 ms"]
+    assert [row.name for row in view.costs] == ["Read", "one sample, all in all", "collating, per sample"]
+    assert view.costs[0].place == "u/train.py:10"
+    assert (view.costs[2].cpu_ms, view.costs[2].wait_ms) == pytest.approx((0.05, 0.05))
+    assert view.workers[0]["busy"] == "96 %"
+
+
+def test_a_loader_without_workers_says_what_it_cannot_know(samples: Any) -> None:
+    loader = samples.loader(num_workers=0, empty_share=None, start_s=None, core_wait_share=None)
+    view = loader_view(samples.full_report(loader=loader))
+    assert view is not None
+    assert [figure.value for figure in view.figures] == ["none", "57.6 ms", "15 %", "n/a", "n/a"]
+
+
+def test_memory_has_exact_peaks_and_says_what_it_does_not_see(samples: Any) -> None:
+    view = memory_view(samples.traced_report())
+    assert view is not None
+    assert (view.peak_allocated, view.peak_reserved) == ("2.0 GiB", "3.0 GiB")
+    assert "1.0 GiB of it never held a tensor" in view.caption
+    unknown = samples.traced_report().memory.model_copy(
+        update={"peak_reserved_bytes": None, "relative": True}
+    )
+    view = memory_view(samples.traced_report(memory=unknown))
+    assert view is not None
+    assert view.peak_reserved == "n/a: not told by the trace"
+    assert "unknown level" in view.caption
+
+
+def test_telemetry_has_units_gaps_and_reasons(samples: Any) -> None:
+    view = telemetry_view(samples.full_report(telemetry=samples.telemetry()))
+    assert view is not None
+    assert [(one.name, one.unit, one.values) for one in view.series] == [
+        ("cores busy", "cores", (1.0, None, 2.0)),
+        ("rss", "MiB", (1.0, 2.0, 3.0)),
+    ]
+    assert dict(view.host)["swapped"] == "n/a"
+    assert view.devices[0]["because of"] == "power 40 %"
+    bare = samples.telemetry().model_copy(update={"devices": [], "devices_reason": "no NVML"})
+    view = telemetry_view(samples.full_report(telemetry=bare))
+    assert view is not None
+    assert view.devices_reason == "n/a: no NVML"
+
+
+def test_an_estimate_has_intervals_and_no_milliseconds(samples: Any) -> None:
+    report = samples.attached_report()
+    view = estimate_view(report)
+    assert view is not None
+    assert view.shares[0].text == "≈ 62 % (52 % to 71 %)"
+    whole = diagnosis_view(report, samples.manifest("a"))
+    assert whole.label == "high · data loading, estimated"
+    assert whole.findings[0].cost == "60 % of the time"
+
+
+def test_a_trace_is_called_by_its_name() -> None:
+    assert script_name(["trainrx", "import", "/x/resnet50.pt.trace.json.gz"]) == "resnet50.pt.trace.json.gz"
