@@ -27,13 +27,14 @@ def main():
     loader = DataLoader(TensorDataset(images, torch.as_tensor(labels)), batch_size=24, shuffle=True)
     model = Reader()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    for inputs, targets in loader:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(inputs), targets)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-    print(f"loss {loss.item():.3f}")
+    for epoch in range(5):
+        for inputs, targets in loader:
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(model(inputs), targets)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+        print(f"epoch {epoch} loss {loss.item():.3f}")
 
 
 if __name__ == "__main__":
