@@ -18,7 +18,7 @@ from trainrx.profiler.report import Report
 from trainrx.profiler.store import RunFolder
 
 #: High enough for sentences to wrap.
-ROW_PX = 72
+ROW_PX = 80
 
 
 def show(run: RunFolder, report: Report) -> None:
@@ -51,14 +51,14 @@ def show_trials(run: RunFolder) -> None:
         alt="Trials: change, verdict, measured, predicted, losses, pairs",
         column_config={
             "trial": st.column_config.TextColumn(width=50),
-            "change": st.column_config.TextColumn(width=190),
-            "verdict": st.column_config.TextColumn(width=120),
+            "change": st.column_config.TextColumn(width=175),
+            "verdict": st.column_config.TextColumn(width=90),
             "measured": st.column_config.TextColumn(width=150),
             "predicted": st.column_config.TextColumn(width=150),
-            "losses": st.column_config.TextColumn(width=180),
+            "losses": st.column_config.TextColumn(width=330),
             "pairs": st.column_config.TextColumn(width=60),
             "on top of": st.column_config.TextColumn(width=110),
-            "why": st.column_config.TextColumn(width=320),
+            "why": st.column_config.TextColumn(width=220),
         },
     )
 
@@ -70,7 +70,9 @@ def show_calibration(run: RunFolder) -> None:
     st.caption(escaped(calibration_sentence(found)))
     if found.predictions:
         figure = calibration.calibration(found.predictions, run=run.path.name)
-        draw(figure, key="calibration", alt=calibration.alt(found.predictions))
+        place, _ = st.columns([3, 2])
+        with place:
+            draw(figure, key="calibration", alt=calibration.alt(found.predictions))
 
 
 name = chosen_run("Trials")

@@ -29,20 +29,22 @@ class TrialRow:
 
 
 def trial_table(trials: Iterable[Trial]) -> list[dict[str, str]]:
-    """The trials as a table, newest first."""
+    """The trials as a table, newest first; what they stood on is told only where any stood on something."""
+    rows = trial_rows(trials)
+    stacked = any(row.on_top_of for row in rows)
     return [
         {
             "trial": row.id,
             "change": row.change,
+            **({"on top of": row.on_top_of} if stacked else {}),
             "verdict": row.verdict,
             "measured": row.measured,
             "predicted": row.predicted,
-            "losses": row.losses,
             "pairs": row.pairs,
-            "on top of": row.on_top_of,
+            "losses": row.losses,
             "why": row.reason,
         }
-        for row in reversed(trial_rows(trials))
+        for row in reversed(rows)
     ]
 
 
