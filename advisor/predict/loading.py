@@ -38,6 +38,7 @@ class LoadingModel:
         training_s: wall seconds of the step apart from waiting for data.
         training_cpu_s: CPU seconds of the training process apart from loading.
         cores: cores for this rank.
+        training_on_cpu: the model is computed on these cores too.
     """
 
     wall_s: float
@@ -45,6 +46,7 @@ class LoadingModel:
     training_s: float
     training_cpu_s: float
     cores: float
+    training_on_cpu: bool = False
 
     def step(self, workers: int) -> StepEstimate:
         """The step with so many workers (0: the training process loads by itself)."""
@@ -54,7 +56,8 @@ class LoadingModel:
         else:
             by_cores = (self.training_cpu_s + self.cpu_s) / self.cores
             seconds = max(self.training_s, self.wall_s / workers, by_cores) + HANDOVER_S
-            loss = FULL_CORES_LOSS * max(by_cores / seconds - FILLING_SHARE, 0.0) / (1 - FILLING_SHARE)
+            if self.training_on_cpu:
+                loss = FULL_CORES_LOSS * max(by_cores / seconds - FILLING_SHARE, 0.0) / (1 - FILLING_SHARE)
         return StepEstimate(
             seconds * BEST_FACTOR, seconds * (LIKELY_FACTOR + loss), seconds * (WORST_FACTOR + 1.5 * loss)
         )
@@ -74,6 +77,7 @@ class LoadingModel:
             training_s=self.training_s,
             training_cpu_s=self.training_cpu_s,
             cores=self.cores,
+            training_on_cpu=self.training_on_cpu,
         )
 
 
@@ -96,4 +100,5 @@ def loading_model(report: Report) -> LoadingModel | None:
         training_cpu_s=training_cpu_s,
         cores=float(cores)
         / max(int(report.setup.get("local_world_size", report.setup.get("world_size", 1))), 1),
+        training_on_cpu=report.setup.get("device.kind") == "cpu",
     )
