@@ -1,7 +1,11 @@
-"""Starts Streamlit for the dashboard, bound to the loopback address only, and leaves no process behind."""
+"""Starts Streamlit for the dashboard, on the loopback address unless told otherwise, and leaves no process behind.
+
+What pages may start commands is decided by `permission`, from the address and the token that are passed on here.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import signal
 import socket
@@ -16,8 +20,11 @@ from types import FrameType
 from urllib.parse import urlencode
 
 from ..profiler.errors import UsageError
+from .permission import ADDRESS_VARIABLE, TOKEN_PARAMETER, TOKEN_VARIABLE
 
 ADDRESS = "127.0.0.1"
+#: Addresses that stand for all of a machine's own.
+EVERYWHERE = ("0.0.0.0", "::")
 FIRST_PORT = 8501
 PORTS_TRIED = 50
 RUNS_VARIABLE = "TRAINRX_RUNS"
@@ -41,54 +48,81 @@ def serve(
     open_browser: bool = True,
     page: str = "",
     query: Mapping[str, str] | None = None,
+    bind: str = ADDRESS,
+    token: str | None = None,
     tell: Callable[[str], None] = lambda url: None,
 ) -> int:
     """Run the dashboard until it is stopped; returns its exit code, 0 when it was stopped by the user.
 
     Args:
         runs: the folder that holds the runs.
-        port: on 127.0.0.1; None takes 8501 or the next free one.
+        port: None takes 8501 or the next free one.
         open_browser: open a browser window once the dashboard answers.
         page: the page to open, by its URL path; the list of runs if empty.
         query: query parameters of that page.
+        bind: the address to listen on; one that other machines can reach shows runs to everybody there.
+        token: what a request must bring to start commands; it is part of the URL that is told.
         tell: called with the URL once the dashboard answers.
 
     Raises:
-        UsageError: the port is taken.
+        UsageError: the port is taken, or ``bind`` is no address.
     """
-    port = free_port() if port is None else checked_port(port)
+    bind = checked_address(bind)
+    port = free_port(bind=bind) if port is None else checked_port(port, bind=bind)
     process = subprocess.Popen(
-        _command(port),
-        env=dict(os.environ, **{RUNS_VARIABLE: str(runs.resolve())}),
-        stdout=subprocess.DEVNULL,
+        _command(port, bind), env=environment(runs, bind=bind, token=token), stdout=subprocess.DEVNULL
     )
     stopped = _stop_with_us(process)
-    url = address(port, page=page, query=query)
-    threading.Thread(target=_announce, args=(process, port, url, open_browser, tell), daemon=True).start()
+    url = address(
+        port, bind=bind, page=page, query={**(query or {}), **({TOKEN_PARAMETER: token} if token else {})}
+    )
+    threading.Thread(
+        target=_announce, args=(process, (bind, port), url, open_browser, tell), daemon=True
+    ).start()
     code = _wait(process, stopped)
     return 0 if stopped.is_set() else code
 
 
-def address(port: int, *, page: str = "", query: Mapping[str, str] | None = None) -> str:
-    """The URL of a page."""
-    return f"http://{ADDRESS}:{port}/{page}" + (f"?{urlencode(query)}" if query else "")
+def environment(runs: Path, *, bind: str, token: str | None) -> dict[str, str]:
+    """What the pages are told: where the runs lie, who can reach them, and what starts commands."""
+    kept = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
+    told = {RUNS_VARIABLE: str(runs.resolve()), ADDRESS_VARIABLE: bind}
+    return {**kept, **told, **({TOKEN_VARIABLE: token} if token else {})}
 
 
-def free_port(first: int = FIRST_PORT) -> int:
+def address(port: int, *, bind: str = ADDRESS, page: str = "", query: Mapping[str, str] | None = None) -> str:
+    """The URL of a page; a server that listens everywhere is named by its machine."""
+    host = socket.gethostname() if bind in EVERYWHERE else f"[{bind}]" if ":" in bind else bind
+    return f"http://{host}:{port}/{page}" + (f"?{urlencode(query)}" if query else "")
+
+
+def checked_address(bind: str) -> str:
+    """``bind``, if it is an address.
+
+    Raises:
+        UsageError: it is none.
+    """
+    try:
+        return bind if bind == "localhost" else str(ipaddress.ip_address(bind))
+    except ValueError:
+        raise UsageError(f"--address {bind} is no IP address: give one like 127.0.0.1 or 0.0.0.0") from None
+
+
+def free_port(first: int = FIRST_PORT, *, bind: str = ADDRESS) -> int:
     """The first port from ``first`` on that nothing listens on.
 
     Raises:
         UsageError: a long row of ports is taken.
     """
     for port in range(first, first + PORTS_TRIED):
-        if _is_free(port):
+        if _is_free(port, bind):
             return port
     raise UsageError(
         f"the ports {first} to {first + PORTS_TRIED - 1} are all taken: name a free one with --port"
     )
 
 
-def checked_port(port: int) -> int:
+def checked_port(port: int, *, bind: str = ADDRESS) -> int:
     """``port``, if nothing listens on it.
 
     Raises:
@@ -96,24 +130,28 @@ def checked_port(port: int) -> int:
     """
     if not 1 <= port <= 65535:
         raise UsageError(f"--port {port} is no port: it must lie between 1 and 65535")
-    if not _is_free(port):
-        raise UsageError(f"port {port} on {ADDRESS} is taken: leave --port out, or name another one")
+    if not _is_free(port, bind):
+        raise UsageError(f"port {port} on {bind} is taken: leave --port out, or name another one")
     return port
 
 
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
+def _is_free(port: int, bind: str) -> bool:
+    with _probe(bind) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((ADDRESS, port))
+            probe.bind((bind, port))
         except OSError:
             return False
     return True
 
 
-def _command(port: int) -> list[str]:
+def _probe(bind: str) -> socket.socket:
+    return socket.socket(socket.AF_INET6 if ":" in bind else socket.AF_INET)
+
+
+def _command(port: int, bind: str = ADDRESS) -> list[str]:
     settings = {
-        "server.address": ADDRESS,
+        "server.address": bind,
         "server.port": port,
         "server.headless": "true",
         "server.fileWatcherType": "none",
@@ -151,14 +189,18 @@ def _wait(process: subprocess.Popen[bytes], stopped: threading.Event) -> int:
 
 
 def _announce(
-    process: subprocess.Popen[bytes], port: int, url: str, open_browser: bool, tell: Callable[[str], None]
+    process: subprocess.Popen[bytes],
+    server: tuple[str, int],
+    url: str,
+    open_browser: bool,
+    tell: Callable[[str], None],
 ) -> None:
     """Tell the URL, and open it, as soon as the server listens."""
     deadline = time.monotonic() + STARTING_S
     while process.poll() is None and time.monotonic() < deadline:
-        with socket.socket() as probe:
+        with _probe(server[0]) as probe:
             probe.settimeout(0.5)
-            if probe.connect_ex((ADDRESS, port)) == 0:
+            if probe.connect_ex(server) == 0:
                 break
         time.sleep(0.1)
     else:

@@ -73,7 +73,7 @@ def analyse(run: RunFolder) -> Analysis:
     )
     ranks = [_analyse_rank(recording, warmup) for recording in read_ranks(run.path)]
     first = ranks[0] if ranks else None
-    if first is None or not first.steps.timed.any():
+    if first is None or first.steps.timed_s <= 0:
         return _without_steps(run, manifest, ranks)
     step_time = first.steps.step_time()
     assert step_time is not None

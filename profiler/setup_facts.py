@@ -50,6 +50,7 @@ def setup_facts(recording: RankRecording) -> dict[str, Any]:
     facts |= _chosen("loader.", training_loader(recording), _LOADER_FACTS)
     facts |= _optimizer_facts(recording)
     facts |= _model_facts(recording)
+    facts |= _device_kind(recording)
     facts |= _chosen("ddp.", _last(recording, "parallel"), _PARALLEL_FACTS)
     facts |= _chosen("torch.", _last(recording, "flags"), _FLAGS)
     inputs = _last(recording, "inputs")
@@ -110,6 +111,16 @@ def _model_facts(recording: RankRecording) -> dict[str, Any]:
         facts["precision"] = precision
     domain = _domain(traits)
     return facts if domain is None else facts | {"task.domain": domain}
+
+
+def _device_kind(recording: RankRecording) -> dict[str, Any]:
+    """Where the largest model lies, in the catalog's words; what torch was built for does not tell."""
+    models = [fact for fact in recording.facts.get("model", []) if whole(fact, "parameters")]
+    if not models:
+        return {}
+    device = text(max(models, key=lambda fact: whole(fact, "parameters") or 0), "device")
+    kind = (text(recording.process, "accelerator") or "cuda") if device == "cuda" else device
+    return {} if kind is None else {"device.kind": kind}
 
 
 def _domain(traits: list[str]) -> str | None:

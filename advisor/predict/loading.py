@@ -19,6 +19,11 @@ from .estimate import StepEstimate
 HANDOVER_S = 0.0005
 #: The range around the model: what overlap loses at worst, and gains at best, on the scenarios.
 WORST_FACTOR, LIKELY_FACTOR, BEST_FACTOR = 1.25, 1.05, 0.97
+#: What full cores lose beside that, by threads that wait for one another and for a core. Trials of two workers on two
+#: cores that the training fills too measured 1.3 to 1.5 times the step that the CPU seconds alone would take.
+FULL_CORES_LOSS = 0.35
+#: From this share of the cores' time in use on, they count as filling up.
+FILLING_SHARE = 0.7
 MAX_WORKERS_PER_CORE = 4
 MAX_WORKERS = 32
 
@@ -43,12 +48,16 @@ class LoadingModel:
 
     def step(self, workers: int) -> StepEstimate:
         """The step with so many workers (0: the training process loads by itself)."""
+        loss = 0.0
         if workers == 0:
             seconds = self.training_s + self.wall_s
         else:
             by_cores = (self.training_cpu_s + self.cpu_s) / self.cores
             seconds = max(self.training_s, self.wall_s / workers, by_cores) + HANDOVER_S
-        return StepEstimate(seconds * BEST_FACTOR, seconds * LIKELY_FACTOR, seconds * WORST_FACTOR)
+            loss = FULL_CORES_LOSS * max(by_cores / seconds - FILLING_SHARE, 0.0) / (1 - FILLING_SHARE)
+        return StepEstimate(
+            seconds * BEST_FACTOR, seconds * (LIKELY_FACTOR + loss), seconds * (WORST_FACTOR + 1.5 * loss)
+        )
 
     def best_workers(self) -> int:
         """The fewest workers that come within 3 % of the best step."""

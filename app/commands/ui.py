@@ -1,4 +1,4 @@
-"""``trainrx ui``: the dashboard, on 127.0.0.1."""
+"""``trainrx ui``: the dashboard, on 127.0.0.1 unless told otherwise."""
 
 from __future__ import annotations
 
@@ -14,13 +14,24 @@ def ui(
         str | None, typer.Argument(help="open this run: its id, the beginning of it, or `last`")
     ] = None,
     runs: RunsDir = DEFAULT_RUNS,
-    port: Annotated[
-        int | None, typer.Option(help="port on 127.0.0.1; 8501 or the next free one if left out")
-    ] = None,
+    port: Annotated[int | None, typer.Option(help="port; 8501 or the next free one if left out")] = None,
+    address: Annotated[
+        str, typer.Option(help="address to listen on; others than 127.0.0.1 show the runs to other machines")
+    ] = "127.0.0.1",
+    allow_run: Annotated[
+        bool,
+        typer.Option(
+            "--allow-run", help="start trials from the browser too, for whoever has the link with the token"
+        ),
+    ] = False,
     browser: Annotated[bool, typer.Option(help="open a browser window")] = True,
 ) -> None:
-    """Open the dashboard on 127.0.0.1."""
+    """Open the dashboard on 127.0.0.1.
+
+    Trials can be started from the browser on this machine; from others only with --allow-run and its link.
+    """
     from ...profiler.store import find_run
+    from ..permission import new_token
     from ..serve import serve
 
     page, query, folder = "", None, runs
@@ -34,6 +45,8 @@ def ui(
             open_browser=browser,
             page=page,
             query=query,
+            bind=address,
+            token=new_token() if allow_run else None,
             tell=lambda url: typer.echo(f"Dashboard on {url} (Ctrl-C ends it)"),
         )
     )

@@ -33,6 +33,7 @@ def gains(found: Sequence[Gain]) -> go.Figure:
         ticktext=[f"{gain.label}  " for gain in shown],
         range=[len(shown) - 0.4, -0.6],
         showgrid=False,
+        zeroline=False,
     )
     return styled(figure, height_px=FRAME_PX + ROW_PX * len(shown))
 

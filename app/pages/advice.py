@@ -22,6 +22,8 @@ def show(view: AdviceView) -> None:
     with st.container(horizontal=True, gap="medium"):
         link = {"run": view.id}
         st.page_link("diagnosis.py", label="Diagnosis", icon=":material/stethoscope:", query_params=link)
+        if view.can_try:
+            st.page_link("trials.py", label="Trials", icon=":material/science:", query_params=link)
     if view.nothing:
         st.info(escaped(view.nothing), icon=":material/check:")
     else:

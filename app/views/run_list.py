@@ -13,6 +13,8 @@ from ...profiler.vocabulary import RunStatus, Severity
 from . import format as text
 
 UNREADABLE = "unreadable"
+#: Modules that start the script which they are given.
+_LAUNCHERS = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
 _NOT_ANALYSED = {
     RunStatus.RECORDING: "Being recorded now: open it to follow it.",
     RunStatus.LOST: "Its recorder ended without a last word: open it to see what was recorded.",
@@ -102,8 +104,9 @@ def script_name(command: Sequence[str]) -> str:
     if list(command[:2]) == ["trainrx", "import"] and len(command) > 2:
         return PurePath(command[2].replace("\\", "/")).name
     for position, word in enumerate(command):
-        if word == "-m" and position + 1 < len(command):
-            return command[position + 1]
+        module = command[position + 1] if word == "-m" and position + 1 < len(command) else None
+        if module is not None and module not in _LAUNCHERS:
+            return module
         if word.endswith(".py"):
             return PurePath(word.replace("\\", "/")).name
     return PurePath(command[0]).name if command else ""

@@ -28,6 +28,26 @@ class TrialRow:
     reason: str
 
 
+def trial_table(trials: Iterable[Trial]) -> list[dict[str, str]]:
+    """The trials as a table, newest first; what they stood on is told only where any stood on something."""
+    rows = trial_rows(trials)
+    stacked = any(row.on_top_of for row in rows)
+    return [
+        {
+            "trial": row.id,
+            "change": row.change,
+            **({"on top of": row.on_top_of} if stacked else {}),
+            "verdict": row.verdict,
+            "measured": row.measured,
+            "predicted": row.predicted,
+            "pairs": row.pairs,
+            "losses": row.losses,
+            "why": row.reason,
+        }
+        for row in reversed(rows)
+    ]
+
+
 def trial_rows(trials: Iterable[Trial]) -> list[TrialRow]:
     """The trials of a run, in the order they were measured."""
     return [

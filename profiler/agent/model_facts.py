@@ -65,6 +65,7 @@ def describe(model: Any) -> dict[str, Any]:
         "key": id(model),
         "parameters": sum(parameter.numel() for parameter in parameters),
         "parameter_bytes": sum(parameter.numel() * parameter.element_size() for parameter in parameters),
+        "device": parameters[0].device.type if parameters else None,
         "dtypes": sorted({str(parameter.dtype).removeprefix("torch.") for parameter in parameters}),
         "traits": _traits(inner, kinds),
         "modules": dict(kinds.most_common(24)),

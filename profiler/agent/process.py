@@ -57,7 +57,8 @@ def describe() -> dict[str, Any]:
     """Facts on this process and its machine, for the setup part of the report."""
     torch = sys.modules["torch"]
     affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    cuda = bool(torch.cuda.is_available())
+    # asking whether a GPU is available may start CUDA, which a fork after it would not survive
+    started = bool(torch.cuda.is_initialized())
     return {
         "pid": os.getpid(),
         "parent_pid": os.getppid(),
@@ -73,8 +74,9 @@ def describe() -> dict[str, Any]:
         "cores": affinity,
         "threads": torch.get_num_threads(),
         **memory.limit(),
-        "device_kind": ("rocm" if torch.version.hip else "cuda") if cuda else "cpu",
-        "device_name": torch.cuda.get_device_name() if cuda and torch.cuda.is_initialized() else None,
+        "accelerator": "rocm" if torch.version.hip else "cuda" if torch.version.cuda else None,
+        "device_kind": "cpu" if not (torch.version.hip or torch.version.cuda) else None,
+        "device_name": torch.cuda.get_device_name() if started else None,
         "wall_time_ns": time.time_ns(),
         "perf_counter_ns": time.perf_counter_ns(),
     }

@@ -47,7 +47,7 @@ class TraceWindow:
             recorder.note("the deep window was left out: the script runs a profiler of its own")
             return
         activities = [torch.profiler.ProfilerActivity.CPU]
-        if torch.cuda.is_available():
+        if torch.cuda.is_initialized():
             activities.append(torch.profiler.ProfilerActivity.CUDA)
         profiler = torch.profiler.profile(activities=activities, record_shapes=True)
         profiler.start()

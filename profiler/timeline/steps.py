@@ -45,6 +45,11 @@ class Steps:
         return ~self.traced & ~self.warmup
 
     @property
+    def timed_s(self) -> float:
+        """Wall seconds of the timed steps together; 0 where none was timed."""
+        return float(self.duration_s[self.timed].sum())
+
+    @property
     def duration_s(self) -> NDArray[np.float64]:
         """Wall time of each step."""
         return (self.end_ns - self.start_ns) / 1e9

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from trainrx.app.serve import _command, address, checked_port, free_port
+from trainrx.app.permission import ADDRESS_VARIABLE, TOKEN_VARIABLE
+from trainrx.app.serve import _command, address, checked_address, checked_port, environment, free_port
 from trainrx.profiler.errors import UsageError
 
 
@@ -43,3 +45,27 @@ def test_a_link_is_quoted() -> None:
         address(8501, page="diagnosis", query={"run": "a b&c"})
         == "http://127.0.0.1:8501/diagnosis?run=a+b%26c"
     )
+
+
+def test_another_address_is_listened_on_and_named_in_the_link() -> None:
+    assert "--server.address=0.0.0.0" in _command(8501, "0.0.0.0")
+    assert address(8501, bind="10.0.0.7") == "http://10.0.0.7:8501/"
+    assert address(8501, bind="::1") == "http://[::1]:8501/"
+    assert (
+        address(8501, bind="0.0.0.0", query={"token": "a"}) == f"http://{socket.gethostname()}:8501/?token=a"
+    )
+
+
+@pytest.mark.parametrize("bind", ["example.org", "", "999.0.0.1"])
+def test_what_is_no_address_is_said(bind: str) -> None:
+    with pytest.raises(UsageError, match="is no IP address"):
+        checked_address(bind)
+
+
+def test_the_pages_are_told_address_and_token_and_no_token_of_another_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TOKEN_VARIABLE, "of another server")
+    told = environment(tmp_path, bind="0.0.0.0", token=None)
+    assert (told[ADDRESS_VARIABLE], TOKEN_VARIABLE in told) == ("0.0.0.0", False)
+    assert environment(tmp_path, bind="127.0.0.1", token="t")[TOKEN_VARIABLE] == "t"

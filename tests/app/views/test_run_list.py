@@ -105,3 +105,9 @@ def test_words_and_families_narrow_the_list() -> None:
 def test_narrowing_never_adds_or_reorders(words: str, chosen: list[str]) -> None:
     kept = matching(ROWS, words=words, families=chosen)
     assert kept == [r for r in ROWS if r in kept]
+
+
+def test_a_launcher_is_not_the_script() -> None:
+    words = ["python", "-m", "torch.distributed.run", "--nproc-per-node", "2", "x/ddp.py", "-m", "1"]
+    assert script_name(words) == "ddp.py"
+    assert script_name(["python", "-m", "torch.distributed.run", "-m", "package.train"]) == "package.train"

@@ -76,7 +76,7 @@ def fake_torch(monkeypatch: pytest.MonkeyPatch, *, fault: str | None = None, bus
     torch = SimpleNamespace(
         profiler=profiler,
         autograd=SimpleNamespace(_profiler_enabled=lambda: busy),
-        cuda=SimpleNamespace(is_available=lambda: False),
+        cuda=SimpleNamespace(is_initialized=lambda: False),
     )
     monkeypatch.setitem(sys.modules, "torch", torch)
     return log
