@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from . import memory
 from .format import STOP_FILE
 from .process import core_wait_ns
+from .quick_switch import quick_switch
 from .sampler import StackSampler
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class Background:
 
     def _run(self) -> None:
         try:
-            self._loop()
+            with quick_switch():
+                self._loop()
         except Exception as error:
             if self._recorder.is_on:
                 self._recorder.fail(error)

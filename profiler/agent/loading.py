@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import process, transforms
 from .format import LOADER_VARIABLE, MAIN_PROCESS, WORKER_MARK
+from .quick_switch import quick_switch
 from .rank_folder import WorkerFolder
 from .sampler import StackSampler
 
@@ -141,13 +142,14 @@ class BatchProbe:
 
         def run() -> None:
             flushed = time.monotonic()
-            while self.is_on and thread is not None:
-                time.sleep(interval_s)
-                sampler.sample(thread)
-                if time.monotonic() - flushed > FLUSH_INTERVAL_S:
-                    flushed = time.monotonic()
-                    sampler.flush()
-                    self._write(now())
+            with quick_switch():
+                while self.is_on and thread is not None:
+                    time.sleep(interval_s)
+                    sampler.sample(thread)
+                    if time.monotonic() - flushed > FLUSH_INTERVAL_S:
+                        flushed = time.monotonic()
+                        sampler.flush()
+                        self._write(now())
 
         threading.Thread(target=run, name="trainrx", daemon=True).start()
 

@@ -25,13 +25,17 @@ def find(observation: Observation) -> Finding | None:
 
 
 def _too_many(observation: Observation, cores: int, threads: int) -> Finding | None:
-    """What is lost is at least the time the training thread waits for a core; threads that meet wait for the last."""
-    waited = observation.core_wait_share or 0.0
-    if waited < CROWDED_SHARE and threads <= cores:
+    """What is lost is at least the time the training thread waits for a core, and for workers that have none either.
+
+    Threads that meet at the end of an operation wait for the last.
+    """
+    waited, workers = observation.core_wait_share or 0.0, _worker_threads(observation)
+    starved = observation.loader.core_wait_share if observation.loader is not None and workers else None
+    if max(waited, starved or 0.0) < CROWDED_SHARE and threads <= cores:
         return None
     worked_s = observation.seconds(Stage.FORWARD, Stage.BACKWARD, Stage.OPTIMIZER)
     seconds = worked_s * max(waited, 1 - cores / threads if threads > cores else 0.0)
-    workers = _worker_threads(observation)
+    seconds += observation.seconds(Stage.DATA_WAIT) if workers > cores else 0.0
     beside = f" beside {workers} of its loader workers" if workers else ""
     return timed_finding(
         observation,

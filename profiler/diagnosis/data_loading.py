@@ -8,6 +8,7 @@ from ..vocabulary import Kind, Stage
 from .finding import ms, percent, short_path, stage_finding
 from .thresholds import (
     CPU_BOUND_SHARE,
+    CROWD_PER_CORE,
     DOMINANT_PART,
     STARVED_SHARE,
     WAITING_CPU_SHARE,
@@ -37,7 +38,8 @@ def _cause(observation: Observation, loader: LoaderReport | None, workers: int |
         return None
     if loader is None:
         return "main-process-loading" if workers == 0 else None
-    if _restart_s(observation, loader) >= DOMINANT_PART * observation.seconds(Stage.DATA_WAIT):
+    kept = bool(observation.setup.get("loader.persistent_workers"))
+    if not kept and _restart_s(observation, loader) >= DOMINANT_PART * observation.seconds(Stage.DATA_WAIT):
         return "worker-restart"
     if loader.collate_wall_s >= DOMINANT_PART * loader.batch_wall_s:
         return "collate"
@@ -45,8 +47,9 @@ def _cause(observation: Observation, loader: LoaderReport | None, workers: int |
         return "main-process-loading"
     cores, ranks = observation.setup.get("cpu.cores"), _ranks_here(observation)
     full = cores is not None and workers * ranks >= cores
+    crowd = cores is not None and workers * ranks >= CROWD_PER_CORE * cores
     starved = loader.core_wait_share or 0.0
-    if full and starved >= STARVED_SHARE:
+    if crowd and starved >= STARVED_SHARE:
         return "oversubscribed"
     if _cpu_share(loader) <= WAITING_CPU_SHARE:
         return "storage-latency"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -34,17 +35,24 @@ def record(script: Path, truth: Truth, runs: Path) -> Report:
     """Record one script in a folder of its own under ``runs``; its stray files go there too."""
     work = runs / "work"
     work.mkdir(parents=True, exist_ok=True)
-    outcome = subprocess.run(
+    process = subprocess.Popen(
         [*truth.prefix, *_command(script, truth, runs)],
         cwd=work,
         env={**os.environ, **ENVIRONMENT},
-        capture_output=True,
-        timeout=TIMEOUT_S,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
-    if outcome.returncode != 0:
-        said = outcome.stderr.decode("utf-8", "replace").strip().splitlines()[-12:]
-        raise ScenarioFailed(f"{script} ended with {outcome.returncode}:\n" + "\n".join(said))
-    return parse_report(outcome.stdout, source=str(script))
+    try:
+        output, said = process.communicate(timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise ScenarioFailed(f"{script} had not ended after {TIMEOUT_S} s") from None
+    if process.returncode != 0:
+        lines = said.decode("utf-8", "replace").strip().splitlines()[-12:]
+        raise ScenarioFailed(f"{script} ended with {process.returncode}:\n" + "\n".join(lines))
+    return parse_report(output, source=str(script))
 
 
 def reanalyse(runs: Path) -> list[Report]:

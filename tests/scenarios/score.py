@@ -137,10 +137,11 @@ def _place(finding: Finding | None) -> str | None:
 
 
 def _remedy(truth: Truth, prescriptions: list[Prescription]) -> tuple[int, Prescription | None]:
-    for position, prescription in enumerate(prescriptions, 1):
-        if prescription.method in truth.remedies:
-            return position, prescription
-    return 0, None
+    """Position of the first true change, 0 for none; and the change that ``fixed.py`` makes, which predicts its speed."""
+    methods = [prescription.method for prescription in prescriptions]
+    positions = [methods.index(method) + 1 for method in truth.remedies if method in methods]
+    made = truth.remedies[0] if truth.remedies else None
+    return min(positions, default=0), next((p for p in prescriptions if p.method == made), None)
 
 
 def kinds() -> list[str]:

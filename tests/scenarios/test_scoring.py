@@ -43,7 +43,7 @@ def report(*findings: Finding, prescriptions: tuple[Prescription, ...] = (), mea
 
 def test_a_right_headline_with_a_true_line_and_remedy() -> None:
     line = max(SCENARIO.line_numbers())
-    remedies = (prescription("amp-bf16"), prescription("offline-preprocessing", mid=2.5))
+    remedies = (prescription("amp-bf16"), prescription("lean-getitem", mid=2.5))
     found = score(SCENARIO, report(finding(Kind.DATA_LOADING, line=line), prescriptions=remedies), [2.0, 3.0])
     assert (found.headline_ok, found.cause_ok, found.place_ok) == (True, True, True)
     assert (found.remedy, found.predicted, found.bound, found.speedup) == (2, 2.5, 4, 2.5)

@@ -57,9 +57,9 @@ class Truth(BaseModel):
         title: what is wrong, in a few words.
         kind: the bottleneck; None for a healthy run. ``compute`` is a run that its model fills, which is a note.
         causes: the causes that are true of it; empty where the kind says all.
-        lines: texts that each mark one true line of ``slow.py``; empty where no line is to blame.
+        lines: texts that each end on one true line of ``slow.py``; empty where no line is to blame.
         rank: the rank to blame.
-        remedies: methods of the catalog that are the true change, any of them.
+        remedies: methods of the catalog that are a true change; the first one is what ``fixed.py`` does.
         wrong_first: methods that the textbook names and that must not be the first prescription.
         knob: the switch that makes the change from outside.
         distributed: run under torchrun with two ranks.
@@ -120,8 +120,8 @@ class Scenario:
 
     def line_numbers(self) -> set[int]:
         """The true lines of ``slow.py``, counted from 1."""
-        lines = self.slow.read_text().splitlines()
-        return {_only(lines, marker) for marker in self.truth.lines}
+        text = self.slow.read_text()
+        return {_line_of(text, marker) for marker in self.truth.lines}
 
 
 def all_scenarios() -> list[Scenario]:
@@ -129,8 +129,8 @@ def all_scenarios() -> list[Scenario]:
     return [Scenario(path.parent.name) for path in sorted(FOLDER.glob("*/truth.toml"))]
 
 
-def _only(lines: list[str], marker: str) -> int:
-    found = [number for number, line in enumerate(lines, 1) if marker in line]
-    if len(found) != 1:
-        raise ValueError(f"{marker!r} stands on {len(found)} lines of slow.py, expected exactly one")
-    return found[0]
+def _line_of(text: str, marker: str) -> int:
+    """The line on which the only occurrence of a marker ends."""
+    if text.count(marker) != 1:
+        raise ValueError(f"{marker!r} stands {text.count(marker)} times in slow.py, expected exactly once")
+    return text[: text.index(marker) + len(marker)].count("\n") + 1

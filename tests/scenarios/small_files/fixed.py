@@ -36,8 +36,7 @@ class Pages(Dataset):
         for path in sorted(self.folder.glob(f"{page}-*.json")):
             paragraph = json.loads(path.read_text())
             label = paragraph["label"]
-            codes = torch.frombuffer(bytearray(paragraph["text"] or " ", "utf-8"), dtype=torch.uint8)
-            counts += torch.bincount(codes, minlength=256)[:256]
+            counts[len(paragraph["text"]) % 256] += 1
         return counts / counts.sum(), label
 
 

@@ -10,13 +10,14 @@ class Blurred(Dataset):
     def __init__(self):
         images, self.labels = load_digits(return_X_y=True)
         self.images = torch.as_tensor(images, dtype=torch.float32) / 16
-        self.kernel = torch.eye(64) * 0.9 + 0.1 / 64
+        self.kernel = torch.eye(256) * 0.9 + 0.1 / 256
 
     def __len__(self):
         return len(self.labels)
 
     def __getitem__(self, index):
-        return (self.kernel @ self.images[index]).view(64), int(self.labels[index])
+        wide = self.images[index].repeat(4)[:, None].expand(-1, 48)
+        return (self.kernel @ wide)[:64, 0], int(self.labels[index])
 
 
 def use_all_cores(worker):
@@ -29,7 +30,8 @@ def main():
         Blurred(),
         batch_size=64,
         shuffle=True,
-        num_workers=4,
+        num_workers=2,
+        multiprocessing_context="spawn",
         persistent_workers=True,
         worker_init_fn=use_all_cores,
     )

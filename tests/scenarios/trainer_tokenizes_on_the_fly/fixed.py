@@ -21,8 +21,8 @@ def tokenize(text):
 
 class Pages(Dataset):
     def __init__(self):
-        texts = [text * 3 for text in topics.values() if len(text) > 2000]
-        self.tokens = [torch.tensor(tokenize(text[:6000])[:32]) for text in texts]
+        texts = [text * 9 for text in topics.values() if len(text) > 2000]
+        self.tokens = [torch.tensor(tokenize(text[:18000])[:32]) for text in texts]
 
     def __len__(self):
         return 1000
@@ -36,7 +36,7 @@ def main():
     config = GPT2Config(vocab_size=len(NUMBERS), n_positions=32, n_embd=32, n_layer=1, n_head=2)
     arguments = TrainingArguments(
         "out",
-        per_device_train_batch_size=8,
+        per_device_train_batch_size=4,
         max_steps=70,
         logging_steps=35,
         save_strategy="no",

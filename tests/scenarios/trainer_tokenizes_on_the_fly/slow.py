@@ -21,13 +21,13 @@ def tokenize(text):
 
 class Pages(Dataset):
     def __init__(self):
-        self.texts = [text * 3 for text in topics.values() if len(text) > 2000]
+        self.texts = [text * 9 for text in topics.values() if len(text) > 2000]
 
     def __len__(self):
         return 1000
 
     def __getitem__(self, index):
-        tokens = torch.tensor(tokenize(self.texts[index % len(self.texts)][:6000])[:32])
+        tokens = torch.tensor(tokenize(self.texts[index % len(self.texts)][:18000])[:32])
         return {"input_ids": tokens, "labels": tokens}
 
 
@@ -35,7 +35,7 @@ def main():
     config = GPT2Config(vocab_size=len(NUMBERS), n_positions=32, n_embd=32, n_layer=1, n_head=2)
     arguments = TrainingArguments(
         "out",
-        per_device_train_batch_size=8,
+        per_device_train_batch_size=4,
         max_steps=70,
         logging_steps=35,
         save_strategy="no",
