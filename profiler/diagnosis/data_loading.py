@@ -8,7 +8,6 @@ from ..vocabulary import Kind, Stage
 from .finding import ms, percent, short_path, stage_finding
 from .thresholds import (
     CPU_BOUND_SHARE,
-    CROWD_PER_CORE,
     DOMINANT_PART,
     STARVED_SHARE,
     WAITING_CPU_SHARE,
@@ -47,9 +46,8 @@ def _cause(observation: Observation, loader: LoaderReport | None, workers: int |
         return "main-process-loading"
     cores, ranks = observation.setup.get("cpu.cores"), _ranks_here(observation)
     full = cores is not None and workers * ranks >= cores
-    crowd = cores is not None and workers * ranks >= CROWD_PER_CORE * cores
     starved = loader.core_wait_share or 0.0
-    if crowd and starved >= STARVED_SHARE:
+    if full and starved >= STARVED_SHARE:
         return "oversubscribed"
     if _cpu_share(loader) <= WAITING_CPU_SHARE:
         return "storage-latency"

@@ -128,10 +128,9 @@ FULL_PRECISION_SHARE = 0.5
 #: process alone on its core shows 0.95 and more when it computes, and a sleep or a read from a slow store under 0.3.
 CPU_BOUND_SHARE = 0.7
 WAITING_CPU_SHARE = 0.4
-#: Workers that wait this share of their batch time for a core have too many neighbours (ours): each other, if there are
-#: so many of them to a core (SageMaker's rule on loader processes alarms at 200 % of the cores), else other processes.
+#: Workers that wait this share of their batch time for a core have too many neighbours: each other, if there are as
+#: many of them as cores, which the training needs too; else other processes. Ours.
 STARVED_SHARE = 0.3
-CROWD_PER_CORE = 2.0
 #: A rank that is last in this share of the steps is slow; below it the work is uneven. Ours.
 LAST_RANK_SHARE = 0.7
 #: Gradient buckets below this cost more in number than they gain in overlap; PyTorch's default is 25 MB. Ours.
