@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,11 +181,6 @@ def find_run(name: str, runs_dir: Path) -> RunFolder:
         else "there is none yet: record one with `trainrx profile`"
     )
     raise InputError(f"no run called {name} in {runs_dir}: {known}")
-
-
-def free_bytes(path: Path) -> int:
-    """Free disk space where a run lies."""
-    return shutil.disk_usage(path).free
 
 
 def _is_alive(manifest: Manifest) -> bool:

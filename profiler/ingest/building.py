@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .columns import ABSENT, I64, DeviceSpans, Flows, HostSpans, MemoryEvents
+from .columns import ABSENT, DeviceSpans, Flows, HostSpans, MemoryEvents
 
 LARGEST_ID = 1 << 62
 
@@ -36,11 +35,6 @@ def as_id(value: float | str | None) -> int:
     if value is None or isinstance(value, str):
         return ABSENT
     return int(value) if -LARGEST_ID < value < LARGEST_ID else ABSENT
-
-
-def i64(values: Sequence[int] | npt.NDArray[Any]) -> I64:
-    """An int64 column."""
-    return np.asarray(values, dtype=np.int64)
 
 
 def host_spans(columns: dict[str, npt.NDArray[Any]]) -> tuple[HostSpans, npt.NDArray[np.intp]]:

@@ -43,22 +43,11 @@ class EventArgs(msgspec.Struct, gc=False):
     name: str | int | None = None
 
 
-class Event(msgspec.Struct, gc=False):
-    """One event; ``ts`` and ``dur`` are microseconds in every age of the format."""
-
-    name: str = ""
-    ph: str = "X"
-    cat: str | None = None
-    ts: float | None = None
-    dur: float | None = None
-    pid: Label = None
-    tid: Label = None
-    id: Label = None
-    args: EventArgs | None = None
-
-
 class EventWithoutArgs(msgspec.Struct, gc=False):
-    """What is kept of an event whose arguments have an unknown form."""
+    """What is kept of an event whose arguments have an unknown form.
+
+    ``ts`` and ``dur`` are microseconds in every age of the format.
+    """
 
     name: str = ""
     ph: str = "X"
@@ -72,6 +61,12 @@ class EventWithoutArgs(msgspec.Struct, gc=False):
     def event(self) -> Event:
         """The same as an `Event` without arguments."""
         return Event(self.name, self.ph, self.cat, self.ts, self.dur, self.pid, self.tid, self.id)
+
+
+class Event(EventWithoutArgs, gc=False):
+    """One event."""
+
+    args: EventArgs | None = None
 
 
 HOST_KINDS = {

@@ -86,8 +86,3 @@ Recording = Trace | MemoryRecording | MetricSeries | ExecutionGraph
 def format_of(recording: Recording) -> str:
     """The name of the format that a recording was read from."""
     return recording.info.format if isinstance(recording, Trace) else recording.format
-
-
-def notes_of(recording: Recording) -> tuple[str, ...]:
-    """What could not be read."""
-    return recording.info.notes if isinstance(recording, Trace) else recording.notes

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from functools import wraps
-from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..format import COMMUNICATION
-from ..recorder import now
-from ..tracebacks import unseen
+from ..timing import timed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import ModuleType
 
     from ..recorder import Recorder
@@ -29,21 +25,4 @@ def install(module: ModuleType, recorder: Recorder) -> None:
     for name in NAMES:
         original = getattr(module, name, None)
         if original is not None:
-            setattr(module, name, _timed(original, recorder))
-
-
-def _timed(original: Callable[..., Any], recorder: Recorder) -> Callable[..., Any]:
-    spans = recorder.spans
-
-    @wraps(original)
-    def collective(*args: Any, **kwargs: Any) -> Any:
-        if recorder.thread != get_ident():
-            return original(*args, **kwargs)
-        start = now()
-        try:
-            return original(*args, **kwargs)
-        finally:
-            spans.append((COMMUNICATION, start, now(), 0))
-
-    unseen(collective)
-    return collective
+            setattr(module, name, timed(original, recorder, COMMUNICATION))

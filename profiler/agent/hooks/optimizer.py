@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from ..format import OPTIMIZER, ZERO_GRAD
 from ..recorder import now
-from ..tracebacks import unseen
+from ..timing import timed
 
 if TYPE_CHECKING:
     from ..recorder import Recorder
@@ -43,19 +42,7 @@ def install(module: Any, recorder: Recorder) -> None:
         except Exception as error:
             recorder.fail(error)
 
-    original = module.Optimizer.zero_grad
-
-    @wraps(original)
-    def zero_grad(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if recorder.thread != get_ident():
-            return original(self, *args, **kwargs)
-        start = now()
-        try:
-            return original(self, *args, **kwargs)
-        finally:
-            spans.append((ZERO_GRAD, start, now(), 0))
-
-    unseen(zero_grad)
+    zero_grad = timed(module.Optimizer.zero_grad, recorder, ZERO_GRAD)
     for hook in (before, after, zero_grad):
         # As `torch.compiler.disable` does, without importing the compiler.
         hook.__dict__["_torchdynamo_disable"] = True
