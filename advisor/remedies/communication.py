@@ -39,6 +39,7 @@ def _once_a_step(case: Case) -> Iterator[Proposal]:
         return
     yield Proposal(
         method="ddp-no-sync",
+        knob=f"ddp.no_sync={round(micro)}",
         how="with model.no_sync(): around forward and backward of all micro-batches but the last",
         basis=f"one exchange per step instead of {micro:.0f}",
         effort=Effort.LINES,
