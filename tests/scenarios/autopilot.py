@@ -162,9 +162,7 @@ def table(results: Sequence[Result]) -> str:
 def _row(result: Result) -> str:
     by_hand, autopilot = result.slow_s / result.fixed_s, result.slow_s / result.kept_s
     kept = ", ".join(f"`{change}`" for change in result.kept) or "nothing"
-    return (
-        f"| {result.name} | {kept} | {result.tried} | {by_hand:.2f}× | {autopilot:.2f}× | {result.recovered:.0%} |"
-    )
+    return f"| {result.name} | {kept} | {result.tried} | {by_hand:.2f}× | {autopilot:.2f}× | {result.recovered:.0%} |"
 
 
 if __name__ == "__main__":

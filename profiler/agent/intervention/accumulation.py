@@ -1,8 +1,8 @@
 """Exchanges gradients once per optimizer step where a script accumulates them over micro-batches.
 
-``DistributedDataParallel`` decides in its forward whether the backward after it exchanges gradients; this sets the same
-switch that ``no_sync()`` sets. A step that ends early, such as the last one of an epoch, has its gradients averaged before
-the optimizer reads them, so that ranks never drift apart.
+``DistributedDataParallel`` decides in its forward whether the backward after it exchanges gradients; this sets the
+same switch that ``no_sync()`` sets. A step that ends early, such as the last one of an epoch, has its gradients averaged
+before the optimizer reads them, so that ranks never drift apart.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class OneExchangePerStep:
 
     def _meet(self, model: Any) -> None:
         self._models.append(_Accumulating(model, self._micro_batches))
-        self._site.applied(f"{NAME}: exchanges gradients with every {self._micro_batches}th forward of a step")
+        self._site.applied(
+            f"{NAME}: exchanges gradients with every {self._micro_batches}th forward of a step"
+        )
 
     def _before_step(self, optimizer: Any) -> None:
         for model in self._models:

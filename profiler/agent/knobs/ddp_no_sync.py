@@ -37,6 +37,4 @@ def install(value: int, site: Site) -> None:
 
 def snippet(value: int) -> str:
     """How to write it in the script."""
-    return (
-        f"with nullcontext() if micro % {value} == {value - 1} else model.no_sync():  # around forward and backward"
-    )
+    return f"with nullcontext() if micro % {value} == {value - 1} else model.no_sync():  # around forward and backward"
