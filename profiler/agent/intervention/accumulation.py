@@ -1,8 +1,8 @@
 """Exchanges gradients once per optimizer step where a script accumulates them over micro-batches.
 
 ``DistributedDataParallel`` decides in its forward whether the backward after it exchanges gradients; this sets the
-same switch that ``no_sync()`` sets. A step that ends early, such as the last one of an epoch, has its gradients averaged
-before the optimizer reads them, so that ranks never drift apart.
+same switch that ``no_sync()`` sets. A step that ends early, such as the last one of an epoch, has its gradients
+averaged before the optimizer reads them, so that ranks never drift apart.
 """
 
 from __future__ import annotations
