@@ -16,7 +16,7 @@ from trainrx.advisor.trial.arm import Script
 from trainrx.advisor.trial.knob_choice import NOTHING
 from trainrx.advisor.trial.measure import Plan, measure
 from trainrx.advisor.trial.session import PATIENCE_S, WARMUP_STEPS
-from trainrx.advisor.trial.statistics import Verdict
+from trainrx.advisor.trial.verdict import Verdict
 from trainrx.profiler.launch import Limits
 
 from .recording import ENVIRONMENT
