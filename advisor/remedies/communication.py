@@ -171,10 +171,13 @@ def _transport(case: Case) -> Iterator[Proposal]:
 def _fewer_bytes(case: Case) -> Iterator[Proposal]:
     if case.setup("ddp.gradient_bytes") is None:
         return
+    # gloo, which joins CPUs, does not sum bfloat16
+    on_cpu = case.setup("device.kind") == "cpu"
+    precision = "fp16" if on_cpu else "bf16"
     yield Proposal(
         method="fp16-bf16-compress-hook",
-        knob="ddp.comm_hook_bf16=true",
-        how="model.register_comm_hook(None, ddp_comm_hooks.default_hooks.bf16_compress_hook)",
+        knob="ddp.comm_hook_fp16=true" if on_cpu else "ddp.comm_hook_bf16=true",
+        how=f"model.register_comm_hook(None, ddp_comm_hooks.default_hooks.{precision}_compress_hook)",
         basis="half the bytes; where latency dominates, nothing",
         effort=Effort.LINES,
         estimate=case.remaining(0.5, 0.75, 1.05),
