@@ -42,6 +42,7 @@ class StepTime(Part):
     p95_s: float
     mean_s: float
     n: int
+    p10_s: float | None = None
 
 
 class StageShare(Part):
