@@ -1,9 +1,9 @@
 """In which order prescriptions stand.
 
 Methods that only save steps come last; before them, what makes a model cheaper that is only noted to fill the step. For
-the rest and within both, methods that leave what is learned alone, or that answer the very cause, come first; then
-gain per effort counts, the gain weighed by how well the proposal fits the cause that was found and by whether its needs
-are known to hold; exact comes before numerical at equal gain.
+the rest and within both, methods that leave what is learned alone, or whose gain is predicted for the very cause, come
+first; then gain per effort counts, the gain weighed by how well the proposal fits the cause that was found and by
+whether its needs are known to hold; exact comes before numerical at equal gain.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def rank(position: int, case: Case, method: Method, proposal: Proposal) -> Rank:
     return (
         float(only_saves_steps(method)),
         float(case.finding.kind in _WORK and case.finding.severity is Severity.NOTE),
-        float(method.equivalence is Equivalence.SEMANTIC and proposal.fit is not Fit.CAUSE),
+        float(method.equivalence is Equivalence.SEMANTIC and not _answers(proposal)),
         -round(_score(case, method, proposal), 6),
         float(proposal.fit),
         float(proposal.effort),
@@ -43,6 +43,11 @@ def rank(position: int, case: Case, method: Method, proposal: Proposal) -> Rank:
 def only_saves_steps(method: Method) -> bool:
     """Whether a method relieves nothing but the number of steps, so that a step is no faster with it."""
     return method.relieves == (Bottleneck.SAMPLE_EFFICIENCY,)
+
+
+def _answers(proposal: Proposal) -> bool:
+    """Whether it answers the very cause, with a gain that can be predicted."""
+    return proposal.fit is Fit.CAUSE and proposal.estimate is not None
 
 
 def _score(case: Case, method: Method, proposal: Proposal) -> float:
