@@ -10,10 +10,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ...profiler.report import Prescription, Report
+from ..views.compute import compute_line
 from ..views.ending import ending
 from ..views.format import duration, percent, times
 from .bars import device_bar, stage_bar
-from .compute import compute_line
 from .estimate import estimate_view
 from .tables import finding_table, kernel_table, rank_table, stage_table
 

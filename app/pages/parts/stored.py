@@ -12,7 +12,10 @@ import streamlit as st
 from ....profiler.store import RunFolder, list_runs
 from ....profiler.vocabulary import RunStatus
 from ...commands.options import DEFAULT_RUNS
-from ...stored import Fingerprint, StoredRun, fingerprint, open_run, status_of
+from ...report.contents import contents
+from ...report.file import as_bytes
+from ...report.html import html
+from ...stored import Fingerprint, StoredRun, fingerprint, open_run, open_with_trials, status_of
 from ...views.details import Details, details
 from ...views.diagnosis import DiagnosisView, diagnosis_view
 from ...views.run_list import RunRow, load_row
@@ -87,6 +90,15 @@ def followed(run: RunFolder) -> DiagnosisPage:
         run.path.name, files, page, ended + REST_PER_ANALYSIS * (ended - begun)
     )
     return page
+
+
+def report_file(run: RunFolder) -> bytes:
+    """The run's report as one HTML file, as the run is now.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    return as_bytes(html(contents(open_with_trials(run))))
 
 
 def stored_run(run: RunFolder) -> StoredRun:
