@@ -24,6 +24,7 @@ def _axis() -> dict[str, object]:
         "linecolor": NEUTRAL_FAINT,
         "zerolinecolor": NEUTRAL_FAINT,
         "automargin": True,
+        "ticks": "",
         "title": {"standoff": 8, "font": {"size": 13}},
     }
 

@@ -43,7 +43,7 @@ def show(page: DiagnosisPage, run: RunFolder) -> None:
     else:
         estimate.show(details.estimate)
     if view.timed:
-        show_stages(view)
+        show_stages(view, details.compute)
     if details.device is not None:
         device.show(details.device)
     show_steps(page)
@@ -71,11 +71,13 @@ def show_advice(sentence: str, run: str) -> None:
     )
 
 
-def show_stages(view: DiagnosisView) -> None:
-    """Where a step goes."""
+def show_stages(view: DiagnosisView, compute: str | None) -> None:
+    """Where a step goes, and how much the model computes in it."""
     st.subheader(headings.STAGES, anchor=False)
     st.caption(view.stages_caption)
     draw(stage_bar.stage_bar(view.stages), key="stages", alt=stage_bar.alt(view.stages))
+    if compute is not None:
+        st.caption(compute)
 
 
 def show_steps(page: DiagnosisPage) -> None:

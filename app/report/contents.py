@@ -23,7 +23,6 @@ from ..figures import (
 from ..stored import StoredRun
 from ..views import headings
 from ..views.advice import AdviceView, advice_view
-from ..views.compute import compute_line
 from ..views.details import Details, details
 from ..views.device import DeviceSteps, DeviceView
 from ..views.diagnosis import DiagnosisView, SetupGroup, diagnosis_view
@@ -62,9 +61,8 @@ def contents(run: StoredRun) -> Contents:
     view = diagnosis_view(report, run.manifest, warnings=run.notes)
     parts = details(report)
     advice = advice_view(report)
-    rate = None if report.compute is None else compute_line(report.compute)
     sections = (
-        *_what_happened(view, parts, rate),
+        *_what_happened(view, parts),
         *_what_to_do(advice, trial_table(report.trials)),
         *_in_detail(view, parts, step_series(run.steps) if run.steps is not None else None),
         *_where_else(advice),
@@ -73,11 +71,11 @@ def contents(run: StoredRun) -> Contents:
     return Contents(view, parts.first_advice, sections, f"trainrx {version('trainrx')}")
 
 
-def _what_happened(view: DiagnosisView, parts: Details, rate: str | None) -> Iterator[Section]:
+def _what_happened(view: DiagnosisView, parts: Details) -> Iterator[Section]:
     if parts.estimate is not None:
         yield _estimate(parts.estimate)
     elif view.timed:
-        yield _stages(view, rate)
+        yield _stages(view, parts.compute)
     else:
         yield Section("stages", headings.STAGES, view.stages_caption, (KeyFigures(view.figures),))
     if view.timed or view.findings:
@@ -253,6 +251,8 @@ def _setup(view: DiagnosisView) -> Iterator[Section]:
 def _table(title: str, rows: Sequence[Row], *, folded: bool = False) -> list[Block]:
     if not rows:
         return []
+    told = [column for column in rows[0] if any(row[column] for row in rows)]
+    rows = [{column: row[column] for column in told} for row in rows]
     left_out = len(rows) - MAX_ROWS
     note = [Sentences((f"{left_out:,} more rows are left out here: report.json has all.",))]
     return [Table(title, tuple(rows[:MAX_ROWS]), folded), *(note if left_out > 0 else [])]

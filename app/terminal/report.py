@@ -19,6 +19,8 @@ from .tables import finding_table, kernel_table, rank_table, stage_table
 
 SHOWN_PRESCRIPTIONS = 3
 SHOWN_NOTES = 8
+#: Runs of which the recorder's cost is known: this machine's own, and those that come with trainrx.
+RECORDED = ("recorder", "sample")
 
 
 def print_report(report: Report, folder: Path, *, stderr: bool = False) -> None:
@@ -90,7 +92,7 @@ def _predicted(prescription: Prescription) -> str:
 def _footer(report: Report, folder: Path) -> list[RenderableType]:
     notes = report.recorder.notes
     lines = [f"run: {ending(report.run.status, report.run.exit_code)}"]
-    if report.run.source == "recorder":
+    if report.run.source in RECORDED:
         lines.append(f"recorder: {_cost(report)}")
     lines += [f"note: {note}" for note in notes[:SHOWN_NOTES]]
     if len(notes) > SHOWN_NOTES:

@@ -165,7 +165,7 @@ def advice_view(report: Report) -> AdviceView:
 
 
 def can_try(report: Report) -> bool:
-    """Only a run that trainrx recorded has a command to run again."""
+    """Only a run that trainrx recorded here has a command to run again."""
     return report.run.source == "recorder" and report.run.status is not RunStatus.ATTACHED
 
 
