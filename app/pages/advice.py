@@ -7,8 +7,7 @@ from trainrx.app.figures import gains
 from trainrx.app.pages.parts import cells, prescription
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.pages.parts.run_choice import cannot_show, chosen_run
-from trainrx.app.pages.parts.stored import runs_dir, stored_run
-from trainrx.app.stored import named_run
+from trainrx.app.pages.parts.stored import run_called, stored_run
 from trainrx.app.views import headings
 from trainrx.app.views.advice import AdviceView, PrescriptionView, advice_view, wanted
 from trainrx.app.views.markdown import escaped
@@ -80,6 +79,6 @@ def show_ruled_out(view: AdviceView) -> None:
 
 name = chosen_run("Advice")
 try:
-    show(advice_view(stored_run(named_run(name, runs_dir())).report))
+    show(advice_view(stored_run(run_called(name)).report))
 except TrainrxError as error:
     cannot_show(error)

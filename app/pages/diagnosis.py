@@ -16,8 +16,8 @@ from trainrx.app.pages.parts import (
 )
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.pages.parts.run_choice import cannot_show, chosen_run
-from trainrx.app.pages.parts.stored import DiagnosisPage, finished, followed, report_file, runs_dir
-from trainrx.app.stored import named_run, status_of
+from trainrx.app.pages.parts.stored import DiagnosisPage, finished, followed, report_file, run_called
+from trainrx.app.stored import status_of
 from trainrx.app.views import headings
 from trainrx.app.views.diagnosis import DiagnosisView
 from trainrx.app.views.markdown import escaped
@@ -169,7 +169,7 @@ def follow(run: RunFolder) -> None:
 
 def open_page(name: str) -> None:
     """The page of the run called ``name``."""
-    run = named_run(name, runs_dir())
+    run = run_called(name)
     if status_of(run) is RunStatus.RECORDING:
         follow(run)
     else:

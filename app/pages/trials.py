@@ -8,8 +8,7 @@ from trainrx.app.figures import calibration
 from trainrx.app.pages.parts import trial_form
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.pages.parts.run_choice import cannot_show, chosen_run
-from trainrx.app.pages.parts.stored import runs_dir, stored_run
-from trainrx.app.stored import named_run
+from trainrx.app.pages.parts.stored import run_called, runs_dir, stored_run
 from trainrx.app.views import headings
 from trainrx.app.views.advice import can_try
 from trainrx.app.views.markdown import escaped
@@ -78,7 +77,7 @@ def show_calibration(run: RunFolder) -> None:
 
 name = chosen_run("Trials")
 try:
-    folder = named_run(name, runs_dir())
+    folder = run_called(name)
     show(folder, stored_run(folder).report)
 except TrainrxError as error:
     cannot_show(error)
