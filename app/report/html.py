@@ -30,8 +30,6 @@ _UNSAFE_IN_SCRIPTS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u002
 _UNSEEN = dict.fromkeys(
     (*range(9), 11, 12, *range(14, 32), 127, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd"
 )
-
-
 #: What templates know beside the report.
 _WORDS: Mapping[str, object] = MappingProxyType(
     {
@@ -57,7 +55,7 @@ def html(contents: Contents) -> str:
         style=Markup(_style()),
         script=Markup(script) if has_charts else None,
         plotly=Markup(packed()) if has_charts else None,
-    )  # fmt: skip
+    ).lstrip()  # fmt: skip
 
 
 def _policy(hashes: tuple[str, ...]) -> list[str]:

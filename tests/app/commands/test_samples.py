@@ -37,7 +37,8 @@ def test_one_is_shown_like_any_run(name: str) -> None:
     done = run(name)
     assert done.exit_code == 0
     assert "What to try" in done.stdout
-    assert "recorder: cost about" in done.stdout.replace("\n", " ")
+    assert "recorder: cost about" in done.stdout
+    assert "an example" in done.stdout
     assert json.loads(run(name, "--json").stdout)["run"]["id"] == name
 
 

@@ -56,6 +56,7 @@ def written(runs: Path, samples: Any, report: Any, **more: Any) -> str:
 def test_the_page_is_whole_and_well_formed(runs: Path, samples: Any, everything: Any) -> None:
     page = Reader(written(runs, samples, everything, steps=samples.step_table()))
     assert (page.unmatched, page.open) == ([], [])
+    assert page.words().strip().startswith("train.py: high · data loading")
     assert samples.VERDICT in page.words()
     for said in ("throughput model", "data wait must fall by 30 %", "bound 2.50×", "exact", "It did not pay here.",
                  "train.py:12", "1.70× (1.60 to 1.80)", "torch", "2.13.0", "rank 1", "Allocated at most", "0.4 %"):  # fmt: skip
@@ -130,4 +131,6 @@ def test_half_a_character_can_be_written() -> None:
 
 
 def test_the_mark_stands_near_the_top(runs: Path, samples: Any) -> None:
-    assert MARK.encode() in written(runs, samples, samples.full_report("a")).encode()[:1024]
+    text = written(runs, samples, samples.full_report("a"))
+    assert text.startswith("<!doctype html>")
+    assert MARK in text[:1024]
