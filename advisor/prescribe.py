@@ -14,7 +14,6 @@ from .evidence_rows import evidence_rows
 from .from_catalog import against, listed, ruled_out, step_savers
 from .known_setup import known_setup
 from .next_bottleneck import next_bottleneck
-from .predict.estimate import speedup
 from .proposal import Case, Proposal
 from .questions import question
 from .ranking import Rank, rank
@@ -82,7 +81,7 @@ def _advise(advice: _Advice, position: int, case: Case, catalog: Catalog) -> Non
 def _prediction(case: Case, proposal: Proposal) -> Prediction | None:
     if proposal.estimate is None or case.step_s <= 0:
         return None
-    return speedup(case.step_s, proposal.estimate, exposed_s=case.exposed_s)
+    return case.prediction(proposal.estimate)
 
 
 def _without_gain(case: Case, proposal: Proposal) -> str | None:

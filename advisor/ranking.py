@@ -12,7 +12,6 @@ import math
 
 from ..catalog import Bottleneck, Equivalence, Method
 from ..profiler.vocabulary import Kind, Severity
-from .predict.estimate import speedup
 from .proposal import Case, Proposal
 
 EQUIVALENCE_ORDER = {Equivalence.EXACT: 0, Equivalence.NUMERICAL: 1, Equivalence.SEMANTIC: 2}
@@ -57,6 +56,6 @@ def _gain(case: Case, proposal: Proposal) -> float:
     if case.step_s <= 0:
         return 0.0
     if proposal.estimate is not None:
-        return math.log(max(speedup(case.step_s, proposal.estimate, exposed_s=case.exposed_s).mid, 1e-3))
+        return math.log(max(case.prediction(proposal.estimate).mid, 1e-3))
     bound = case.step_s / max(case.step_s - case.exposed_s, case.step_s / UNPREDICTED_BOUND)
     return UNPREDICTED_PART * math.log(bound)

@@ -21,7 +21,7 @@ TINY_SAMPLE_S, MANY_SAMPLES = 100e-6, 128
 #: Below this share of waiting, the device has no time to spare for transforms.
 SPARE_SHARE = 0.2
 #: What stays of a sample's cost: stored as a result, kept in memory, decoded by a faster library, made by lean code.
-STORED, DECODED, LEAN = 0.1, 0.5, 0.3
+STORED, DECODED, LEAN = 0.05, 0.5, 0.3
 GB = 1e9
 
 
@@ -238,8 +238,8 @@ def _stored(case: Case, loader: LoaderReport, estimate: StepEstimate) -> Proposa
         how="tokenise the corpus once, with all cores, and store the token ids"
         if tokens
         else f"do {name} once before training, and store the result; keep only random augmentation in the data set",
-        basis="the same model, with nine tenths of a sample's cost gone",
-        effort=Effort.LINES,
+        basis="the same model, with a twentieth of a sample's cost left",
+        effort=Effort.LINES if tokens else Effort.REWORK,
         estimate=estimate,
         fit=Fit.CAUSE if tokens else Fit.KIND,
     )
@@ -254,9 +254,10 @@ def _kept_in_memory(case: Case, loader: LoaderReport, estimate: StepEstimate) ->
     yield Proposal(
         method="dataset-in-memory",
         how=f"keep decoded samples in memory{amount}: a tensor, or a cache in the data set, if they fit",
-        basis="the same model, with nine tenths of a sample's cost gone",
+        basis="the same model, with a twentieth of a sample's cost left",
         effort=Effort.LINES,
         estimate=estimate,
+        fit=Fit.LISTED if size is None else Fit.KIND,
     )
 
 

@@ -84,7 +84,6 @@ def _guards(case: Case) -> Proposal:
 def _cache(fit: Fit) -> Proposal:
     return Proposal(
         method="compile-cache",
-        knob="compile.cache=true",
         how="TORCHINDUCTOR_CACHE_DIR on a disk that stays; torch.compiler.save_cache_artifacts() at the end",
         basis="the next start compiles little; this one is not changed",
         effort=Effort.LINES,
