@@ -10,7 +10,21 @@ import sys
 import typer
 
 from ..profiler.errors import TrainrxError
-from .commands import attach, catalog, check, compare, export, import_, profile, run, show, try_, ui
+from .commands import (
+    attach,
+    catalog,
+    check,
+    compare,
+    export,
+    import_,
+    profile,
+    report,
+    run,
+    samples,
+    show,
+    try_,
+    ui,
+)
 
 app = typer.Typer(
     name="trainrx",
@@ -20,7 +34,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (profile, attach, import_, show, try_, run, compare, catalog, export, check, ui):
+for command in (
+    profile,
+    attach,
+    import_,
+    show,
+    report,
+    try_,
+    run,
+    compare,
+    catalog,
+    samples,
+    export,
+    check,
+    ui,
+):
     command.register(app)
 
 

@@ -32,7 +32,9 @@ class RunInfo(Part):
     started: str | None = Field(default=None, description="ISO 8601, UTC")
     steps_recorded: int = 0
     steps_warmup: int = 0
-    source: str = Field(default="recorder", description="recorder, or the format of the imported trace")
+    source: str = Field(
+        default="recorder", description="recorder, the format of the imported trace, or sample"
+    )
 
 
 class StepTime(Part):

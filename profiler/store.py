@@ -178,7 +178,7 @@ def find_run(name: str, runs_dir: Path) -> RunFolder:
     known = (
         f"the newest is {runs[0].path.name}"
         if runs
-        else "there is none yet: record one with `trainrx profile`"
+        else "there is none yet: record one with `trainrx profile`, or look at `trainrx samples`"
     )
     raise InputError(f"no run called {name} in {runs_dir}: {known}")
 

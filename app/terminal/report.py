@@ -10,15 +10,17 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ...profiler.report import Prescription, Report
-from ..views.ending import ending
+from ..views.compute import compute_line
+from ..views.ending import SAMPLE, ending
 from ..views.format import duration, percent, times
 from .bars import device_bar, stage_bar
-from .compute import compute_line
 from .estimate import estimate_view
 from .tables import finding_table, kernel_table, rank_table, stage_table
 
 SHOWN_PRESCRIPTIONS = 3
 SHOWN_NOTES = 8
+#: Runs of which the recorder's cost is known: this machine's own, and those that come with trainrx.
+RECORDED = ("recorder", SAMPLE)
 
 
 def print_report(report: Report, folder: Path, *, stderr: bool = False) -> None:
@@ -89,8 +91,8 @@ def _predicted(prescription: Prescription) -> str:
 
 def _footer(report: Report, folder: Path) -> list[RenderableType]:
     notes = report.recorder.notes
-    lines = [f"run: {ending(report.run.status, report.run.exit_code)}"]
-    if report.run.source == "recorder":
+    lines = [f"run: {ending(report.run.status, report.run.exit_code, source=report.run.source)}"]
+    if report.run.source in RECORDED:
         lines.append(f"recorder: {_cost(report)}")
     lines += [f"note: {note}" for note in notes[:SHOWN_NOTES]]
     if len(notes) > SHOWN_NOTES:

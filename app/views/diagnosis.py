@@ -163,7 +163,7 @@ def diagnosis_view(report: Report, manifest: Manifest, *, warnings: Iterable[str
         command=_command(manifest),
         started=text.moment(manifest.started),
         status=str(manifest.status),
-        ending=ending(manifest.status, manifest.exit_code),
+        ending=ending(manifest.status, manifest.exit_code, source=report.run.source),
         verdict=_verdict(report, recording=recording),
         tone=_tone(report),
         label=_label(report, recording=recording),

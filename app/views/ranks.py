@@ -42,6 +42,12 @@ class RankMatrix:
     left_out: int
     waits: tuple[dict[str, str], ...]
 
+    @property
+    def caption(self) -> str:
+        """What the matrix shows, and what it leaves out."""
+        left_out = f" {self.left_out:,} ranks are left out here: the table has all." if self.left_out else ""
+        return f"Ms per step by stage; darker where a rank takes longer than the median rank.{left_out}"
+
 
 def rank_matrix(report: Report) -> RankMatrix | None:
     """The matrix of a report; None for a single rank, or where no rank has stages."""
