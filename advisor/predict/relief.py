@@ -24,9 +24,9 @@ _STAGE_OF = {
     Kind.LOGGING: Stage.HOST,
     Kind.GARBAGE_COLLECTION: Stage.HOST,
 }
-#: Stages of which more can go than the finding itself: what a script computes only to log it, and what ranks take to
-#: exchange after one has come late.
-_SUFFERS = (Stage.HOST, Stage.COMMUNICATION)
+#: Kinds with which more of their stage can go than the finding itself: what a script computes only to log it, and what
+#: ranks take to exchange after one has come late.
+_WITH_THEIR_STAGE = (Kind.HOST_PYTHON, Kind.LOGGING, Kind.STRAGGLERS)
 
 
 def relief_of(report: Report, kind: Kind, *, step_s: float, exposed_s: float) -> Relief:
@@ -39,7 +39,7 @@ def relief_of(report: Report, kind: Kind, *, step_s: float, exposed_s: float) ->
     without_s = step_s - exposed_s
     likely_s = max(undisturbed_s, without_s - typical_step_s)
     best_s = max(quick_s, without_s - quick_step_s, likely_s)
-    beside_s = max(own.seconds_per_step - exposed_s, 0.0) if own.name in _SUFFERS else 0.0
+    beside_s = max(own.seconds_per_step - exposed_s, 0.0) if kind in _WITH_THEIR_STAGE else 0.0
     return Relief(likely_s, best_s + beside_s)
 
 
