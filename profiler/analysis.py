@@ -23,6 +23,7 @@ from .recording import RankRecording, read_ranks
 from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunInfo, Telemetry
 from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
+from .timeline.exchanges import collective_uses
 from .timeline.host import host_lines
 from .timeline.interruptions import compilations, garbage_pauses
 from .timeline.lateness import Lateness, lateness
@@ -123,6 +124,7 @@ def analyse(run: RunFolder) -> Analysis:
         kernel_classes=kernel_classes(
             [window.kernels] if window is not None and window.kernels is not None else []
         ),
+        collective_uses=collective_uses(first.recording, first.steps),
         compute=compute(first.recording, step_time, first.setup, recorded_on=manifest.versions.get(MACHINE)),
         telemetry=telemetry,
         telemetry_reason=None if telemetry is not None else "the launcher sampled nothing in this run",

@@ -190,6 +190,17 @@ class CollectiveSkew(Part):
     late_rank: int | None = None
 
 
+class CollectiveUse(Part):
+    """What the training thread exchanges with other ranks in a step, in collectives of one kind."""
+
+    operation: str
+    calls_per_step: float
+    bytes_per_step: float | None = Field(
+        default=None, description="what is moved, counted once: an all-gather's output, a reduce-scatter's input"
+    )
+    wait_s_per_step: float = Field(description="wall time of the training thread in it, waiting for others too")
+
+
 class RankWait(Part):
     """What one rank did in the matched collectives; shares are of its window."""
 
@@ -573,6 +584,9 @@ class Report(Part):
     matrix_use: MatrixUse | None = None
     memory: MemoryCurveInfo | None = None
     collectives: CollectiveSkew | None = None
+    collective_uses: list[CollectiveUse] = Field(
+        default=[], description="of the first rank, as far as Python sees them"
+    )
     compute: Compute | None = None
     telemetry: Telemetry | None = None
     telemetry_reason: str | None = None

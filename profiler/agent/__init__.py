@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 #: One module per hook: each says which torch module it waits for (``MODULE``) and patches it (``install``).
 HOOKS = (
-    "loader", "fetcher", "module", "parallel", "backward", "optimizer", "checkpoint", "collectives", "garbage",
-    "dynamo", "compilation", "signed",
+    "loader", "fetcher", "module", "parallel", "sharding", "backward", "optimizer", "checkpoint", "collectives",
+    "functional_collectives", "garbage", "dynamo", "compilation", "signed",
 )  # fmt: skip
 
 

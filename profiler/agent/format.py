@@ -51,12 +51,13 @@ LOADER_START = 2
 FORWARD = 3  #: argument 1: gradients were off
 BACKWARD = 4
 OPTIMIZER = 5
-COMMUNICATION = 6  #: argument: number of bytes
+COMMUNICATION = 6  #: a collective; argument: position in `COLLECTIVE_KINDS`, plus `COLLECTIVE_UNIT` times the bytes it moves
 CHECKPOINT = 7
 H2D = 8  #: argument: number of bytes
 ZERO_GRAD = 9
 GRADIENTS_READY = 10  #: a moment; argument 1: the backward averages gradients over ranks
 LOADER_END = 11  #: a fetch that found the loader exhausted, or failed
+COMMUNICATION_WAIT = 12  #: waiting for an asynchronous collective; argument: position in `COLLECTIVE_KINDS`
 GARBAGE = (
     20  #: argument: generation, plus `PLACE_UNIT` times the number of its ``garbage_place`` fact (0: none)
 )
@@ -73,6 +74,13 @@ MINUTE_CODES = (
 )  # fmt: skip
 MINUTE_WORDS = 6 + len(MINUTE_CODES)
 
+#: Kinds of collectives by their number in a span's argument; what is moved counts once: the input of reduce-scatter and
+#: all-to-all, the output of all-gather, else the tensor.
+COLLECTIVE_KINDS = (
+    "unknown", "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "gather", "scatter",
+    "barrier", "send", "receive",
+)  # fmt: skip
+COLLECTIVE_UNIT = 1 << 6
 READY_UNIT = 1 << 16
 PLACE_UNIT = 4
 

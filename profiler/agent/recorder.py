@@ -51,6 +51,7 @@ class Recorder:
         thread: ident of the training thread; None until the first hook was reached, -1 when switched off.
         native_thread: its id in the operating system.
         inside: a forward or backward span is open, so inner module calls are not spans of their own.
+        in_collective: a collective's span is open, so what it calls in its turn is none of its own.
         spans: queue of ``(code, start_ns, end_ns, argument)``, emptied by the background thread.
         parallel: the models under data parallelism.
         wrappers: code of the functions that the hooks put around torch's, for TorchDynamo to skip.
@@ -64,6 +65,7 @@ class Recorder:
         self.thread: int | None = None
         self.native_thread = 0
         self.inside = False
+        self.in_collective = False
         self.spans: collections.deque[Span] = collections.deque()
         self.folder: RankFolder | None = None
         self.loading = Loading(self)
@@ -187,9 +189,13 @@ class Recorder:
     def parallel_model(self, model: Any, describe: Callable[[Any], dict[str, Any]]) -> None:
         """A model was put under data parallelism."""
         self.parallel.append(weakref.ref(model))
+        self.distributed_model(model, "parallel", describe)
+
+    def distributed_model(self, model: Any, fact: str, describe: Callable[[Any], dict[str, Any]]) -> None:
+        """A model was spread over ranks: its settings are told under ``fact``."""
         try:
             if self.thread == threading.get_ident() or self.admits():
-                self.number(model, "parallel", describe)
+                self.number(model, fact, describe)
         except Exception as error:
             self.fail(error)
 
