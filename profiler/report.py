@@ -11,7 +11,18 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import InputError
-from .vocabulary import Activity, Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
+from .vocabulary import (
+    Activity,
+    ClockBasis,
+    Confidence,
+    Ending,
+    Family,
+    IdleCause,
+    Kind,
+    RunStatus,
+    Severity,
+    Stage,
+)
 
 SCHEMA_VERSION = 1
 
@@ -196,9 +207,12 @@ class CollectiveUse(Part):
     operation: str
     calls_per_step: float
     bytes_per_step: float | None = Field(
-        default=None, description="what is moved, counted once: an all-gather's output, a reduce-scatter's input"
+        default=None,
+        description="what is moved, counted once: an all-gather's output, a reduce-scatter's input",
     )
-    wait_s_per_step: float = Field(description="wall time of the training thread in it, waiting for others too")
+    wait_s_per_step: float = Field(
+        description="wall time of the training thread in it, waiting for others too"
+    )
 
 
 class RankWait(Part):
@@ -210,6 +224,33 @@ class RankWait(Part):
     wire_share: float
     times_last: int
     delay_caused_s: float
+
+
+class ClockInfo(Part):
+    """How far a rank's clock is ahead of the first rank's, in the middle of the run."""
+
+    offset_s: float
+    uncertainty_s: float | None = Field(
+        default=None, description="the true offset lies within so much of it; None if not known"
+    )
+    drift_ppm: float | None = Field(
+        default=None, description="µs gained per second; None where none was told"
+    )
+    basis: ClockBasis
+    collectives: int = Field(default=0, description="collectives that the offset rests on")
+
+
+class RankEnding(Part):
+    """How a rank's recording ended; moments count from the start of recording."""
+
+    how: Ending
+    at_s: float
+    signal: str | None = None
+    error: str | None = None
+    where: Where | None = Field(default=None, description="the line it was last seen in")
+    waiting_since_s: float | None = Field(
+        default=None, description="since when it waited in a collective, where it did to the end"
+    )
 
 
 class RankInfo(Part):
@@ -228,6 +269,8 @@ class RankInfo(Part):
     source: str | None = None
     window_s: float | None = None
     collectives: RankWait | None = None
+    clock: ClockInfo | None = None
+    ended: RankEnding | None = None
 
 
 class WorkerReport(Part):
@@ -596,6 +639,10 @@ class Report(Part):
     ruled_out: list[RuledOut] = []
     cells: list[CellAdvice] = []
     ranks: list[RankInfo] = []
+    lost_ranks: list[int] = Field(
+        default=[],
+        description="the ranks that died or hung first, which the others waited for or failed after",
+    )
     recorder: RecorderCost = RecorderCost()
     trials: list[Trial] = []
 

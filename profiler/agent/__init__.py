@@ -54,7 +54,7 @@ def start(options: Options) -> None:
         sign_in(options.run_dir, torch=False)
     if models is not None:
         models.start()
-    tracebacks.install()
+    tracebacks.install(recorder.script_failed)
 
 
 def _put_on(options: Options, watch: ImportWatch, recorder: Recorder) -> ModelCalls | None:

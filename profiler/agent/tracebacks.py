@@ -34,14 +34,15 @@ def without_agent(traceback: TracebackType | None) -> TracebackType | None:
     return result
 
 
-def install() -> None:
-    """Filter tracebacks, unless somebody else has set an exception hook."""
+def install(tell: Callable[[BaseException], None] = lambda error: None) -> None:
+    """Filter tracebacks and tell of uncaught exceptions, unless somebody else has set an exception hook."""
     if sys.excepthook is not sys.__excepthook__:
         return
 
     def excepthook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> Any:
         linked: BaseException | None = error
         seen: set[int] = set()
+        tell(error)
         while linked is not None and id(linked) not in seen:
             seen.add(id(linked))
             linked.__traceback__ = without_agent(linked.__traceback__)

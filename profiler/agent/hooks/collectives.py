@@ -90,7 +90,9 @@ def _timed(
         finally:
             end = now()
             recorder.in_collective = False
-            spans.append((COMMUNICATION, start, end, kind + COLLECTIVE_UNIT * moved_bytes(moved, args, kwargs)))
+            spans.append(
+                (COMMUNICATION, start, end, kind + COLLECTIVE_UNIT * moved_bytes(moved, args, kwargs))
+            )
 
     unseen(collective)
     return collective
