@@ -24,7 +24,7 @@ from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunI
 from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.clocks import RankClock, rank_clocks
-from .timeline.endings import RankEnd, ending_of, loss_sentence, lost_ranks, rank_ends
+from .timeline.endings import RankEnd, ending_note, ending_of, loss_sentence, lost_ranks, rank_ends
 from .timeline.exchanges import collective_uses
 from .timeline.host import host_lines
 from .timeline.interruptions import compilations, garbage_pauses
@@ -295,8 +295,7 @@ def _run_info(manifest: Manifest, steps: Steps, summarised: int = 0) -> RunInfo:
 
 
 def _rank_info(rank: _RankAnalysis, losses: _Losses, late: Lateness | None = None) -> RankInfo:
-    ended = rank.recording.end_reason
-    end = losses.ends[rank.recording.rank]
+    ended = ending_of(losses.ends[rank.recording.rank], losses.origin_ns)
     return RankInfo(
         rank=rank.recording.rank,
         pid=whole(rank.recording.process, "pid"),
@@ -305,10 +304,8 @@ def _rank_info(rank: _RankAnalysis, losses: _Losses, late: Lateness | None = Non
         stages=rank.stages.shares(rank.steps.timed),
         last_share=None if late is None else late.last_share.get(rank.recording.rank),
         clock=losses.clocks[rank.recording.rank].info(),
-        ended=ending_of(end, losses.origin_ns),
-        note=None
-        if ended
-        else "its recording ends without a last word: it is going on, or the process was killed",
+        ended=ended,
+        note=ending_note(ended),
     )
 
 

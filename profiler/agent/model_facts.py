@@ -77,7 +77,7 @@ def describe(model: Any) -> dict[str, Any]:
 
 def _kind(model: Any) -> type:
     """The model's own class: ``fully_shard`` puts one of its making before it."""
-    kinds = type(model).__mro__
+    kinds = list(type(model).__mro__)
     return kinds[2] if len(kinds) > 2 and kinds[1].__name__ == "FSDPModule" else kinds[0]
 
 

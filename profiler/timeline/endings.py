@@ -116,13 +116,16 @@ def _how(
 ) -> tuple[Ending, int, int | None, str | None]:
     """What ended it, when, by which signal, with which exception."""
     uncaught, gone = recording.facts.get("uncaught", []), recording.gone or {}
+    stands = last_ns - since_ns >= STANDING_S * 1e9
+    if uncaught and stands and uncaught[-1].get("error") == KeyboardInterrupt.__name__:
+        return Ending.STANDING, since_ns, None, None
     if uncaught:
         return Ending.ERROR, whole(uncaught[-1], "t") or last_ns, None, text(uncaught[-1], "error")
     if recording.end_reason is not None:
         how = Ending.STOPPED if recording.end_reason == Ending.STOPPED else Ending.EXIT
         return how, whole(recording.facts["end"][-1], "t") or last_ns, None, None
     number = whole(gone, "signal")
-    if last_ns - since_ns >= STANDING_S * 1e9 and number in _ASKED_TO_END:
+    if stands and number in _ASKED_TO_END:
         return Ending.STANDING, since_ns, number, None
     if number is not None:
         return Ending.KILLED, whole(gone, "t") or last_ns, number, None
@@ -180,6 +183,20 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+def ending_note(ending: RankEnding) -> str | None:
+    """What to say of a rank that did not end in good order."""
+    match ending.how:
+        case Ending.STOPPED | Ending.EXIT | Ending.ERROR:
+            return None
+        case Ending.KILLED:
+            fate = f"it was killed by {ending.signal} {ending.at_s:.1f} s into the recording"
+        case Ending.STANDING:
+            fate = f"it stood still from {ending.at_s:.1f} s into the recording on"
+        case Ending.SILENT | Ending.RUNNING:
+            fate = "it is going on, or the process was killed"
+    return f"its recording ends without a last word: {fate}"
 
 
 def loss_sentence(lost: Sequence[int], endings: Mapping[int, RankEnding]) -> str:

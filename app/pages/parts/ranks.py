@@ -19,6 +19,11 @@ def show(matrix: RankMatrix) -> None:
         + (f" {matrix.left_out:,} ranks are left out here: the table has all." if matrix.left_out else "")
     )
     draw(rank_matrix.rank_matrix(matrix, dark=is_dark()), key="ranks", alt=rank_matrix.alt(matrix))
+    if matrix.clocks:
+        st.caption(escaped(matrix.clocks[0].upper() + matrix.clocks[1:] + "."))
+    if matrix.uses:
+        with st.expander("Collectives by kind"):
+            st.dataframe(pd.DataFrame(matrix.uses), hide_index=True, alt="Collectives of a step by kind")
     if matrix.waits:
         with st.expander("Collectives by rank"):
             st.dataframe(pd.DataFrame(matrix.waits), hide_index=True, alt="Waiting and wire time by rank")
