@@ -134,20 +134,21 @@ def _how(
 
 
 def _last_seen(recording: RankRecording) -> tuple[int, int, Frame | None, bool]:
-    """Since when the thread stood where it was last seen, the last sign of life, the line, and if in a collective."""
+    """Since when the thread trained no more, the last sign of life, the line it was at, and if in a collective.
+
+    A rank that hangs may go round in a loop: the line is the one that it was seen at most.
+    """
     samples, spans = recording.samples, recording.spans
-    last = max(
-        [int(array[:, column].max()) for array, column in ((samples, 0), (spans, 2)) if len(array)] or [0]
-    )
-    if not len(samples):
-        return last, last, None, False
-    order = np.argsort(samples[:, 0], kind="stable")
-    times, stacks = samples[order, 0], samples[order, 1]
-    other = np.flatnonzero(stacks != stacks[-1])
-    since = int(times[other[-1] + 1]) if len(other) else int(times[0])
-    frames = recording.stacks.get(int(stacks[-1]), ())
+    since = int(spans[:, 2].max()) if len(spans) else 0
+    last = max(since, int(samples[:, 0].max())) if len(samples) else since
+    trailing = samples[samples[:, 0] >= since]
+    seen = (trailing if len(trailing) else samples[-1:])[:, 1]
+    if not len(seen):
+        return since, last, None, False
+    numbers, counts = np.unique(seen, return_counts=True)
+    frames = recording.stacks.get(int(numbers[counts.argmax()]), ())
     in_collective = any(mark in frame.file for frame in frames[:1] for mark in _COLLECTIVE_FILES)
-    return since, last, innermost_user_frame(frames, recording.process), in_collective
+    return since or int(samples[0, 0]), last, innermost_user_frame(frames, recording.process), in_collective
 
 
 def _open_gradient_wait(recording: RankRecording, last_ns: int) -> int | None:

@@ -14,7 +14,8 @@ from trainrx.profiler.agent import clock
 from trainrx.profiler.rank_watch import RankWatch
 
 pytestmark = pytest.mark.skipif(
-    not (hasattr(os, "pidfd_open") and hasattr(select, "poll")), reason="no process descriptors on this system"
+    not (hasattr(os, "pidfd_open") and hasattr(select, "poll")),
+    reason="no process descriptors on this system",
 )
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 

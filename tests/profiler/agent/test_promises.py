@@ -14,7 +14,7 @@ from trainrx.profiler.launch import Limits
 from trainrx.profiler.recording import read_rank, read_ranks
 from trainrx.profiler.report import Report
 from trainrx.profiler.store import RunFolder
-from trainrx.profiler.vocabulary import RunStatus, Stage
+from trainrx.profiler.vocabulary import Ending, RunStatus, Stage
 
 WHOLE = Limits(steps=None, warmup=2, traced_steps=0, seconds=None, patience_s=None)
 DEEP = Limits(steps=None, warmup=2, traced_steps=3, seconds=None, patience_s=None)
@@ -296,6 +296,11 @@ def test_an_uncaught_exception_prints_the_same_traceback(
     )
     assert (report.step_time is None) == (steps == 0)
     assert ("failed before a step was over" in report.verdict) == (steps == 0)
+    # AND the recording tells with what and where the script failed
+    ended = report.ranks[0].ended
+    assert ended is not None and ended.where is not None
+    assert (ended.how, ended.error) == (Ending.ERROR, "RuntimeError" if steps == 0 else "ValueError")
+    assert ended.where.function == ("Model.forward" if steps == 0 else "Data.__getitem__")
 
 
 def test_a_killed_script_is_told_as_far_as_it_came(write_script, run_recorded) -> None:

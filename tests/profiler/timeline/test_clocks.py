@@ -21,9 +21,7 @@ def meetings(offset_ns: float, drift: float, *, steps: int = 200, step_ns: int =
     return np.stack([arrive[:, 0], leave[:, 0], *own], axis=1)
 
 
-@given(
-    offset=st.floats(-1e12, 1e12), drift=st.floats(-1e-4, 1e-4), seed=st.integers(0, 100)
-)
+@given(offset=st.floats(-1e12, 1e12), drift=st.floats(-1e-4, 1e-4), seed=st.integers(0, 100))
 def test_an_offset_and_a_drift_are_found_within_what_is_said_to_be_uncertain(offset, drift, seed) -> None:
     # GIVEN a rank whose clock is ahead and gains, over 20 s
     told = meetings(offset, drift, seed=seed)
@@ -85,7 +83,8 @@ def test_ranks_of_two_machines(make_recording, kind: str, basis: ClockBasis, off
         steps_with(kind, S), facts=process("boot a", wall_time_ns=100 * S, perf_counter_ns=S)
     )
     there = make_recording(
-        steps_with(kind, 8 * S), facts=process("boot b", wall_time_ns=100 * S, perf_counter_ns=S + 15 * S // 2)
+        steps_with(kind, 8 * S),
+        facts=process("boot b", wall_time_ns=100 * S, perf_counter_ns=S + 15 * S // 2),
     )
     # WHEN they exchange what synchronises them, or only what does not
     _, clock = rank_clocks([here, there])
@@ -96,7 +95,9 @@ def test_ranks_of_two_machines(make_recording, kind: str, basis: ClockBasis, off
 
 
 def test_steps_in_which_the_ranks_differ_are_left_out(make_recording) -> None:
-    here = make_recording([*steps_with("all_reduce", 0, count=3), (layout.COMMUNICATION, 5, 9, 1)], facts=process("a"))
+    here = make_recording(
+        [*steps_with("all_reduce", 0, count=3), (layout.COMMUNICATION, 5, 9, 1)], facts=process("a")
+    )
     there = make_recording(steps_with("all_reduce", 0, count=3), facts=process("b"))
     assert rank_clocks([here, there])[1].meetings == 2
 

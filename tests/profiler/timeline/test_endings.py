@@ -7,8 +7,8 @@ import pytest
 
 from trainrx.profiler.agent import format as layout
 from trainrx.profiler.recording import Frame, RankRecording
-from trainrx.profiler.timeline.clocks import SAME, RankClock
 from trainrx.profiler.report import ClockBasis
+from trainrx.profiler.timeline.clocks import SAME, RankClock
 from trainrx.profiler.timeline.endings import ending_note, ending_of, loss_sentence, lost_ranks, rank_ends
 
 S = 1_000_000_000
@@ -20,15 +20,15 @@ STACKS = {1: SCRIPT, 2: COLLECTIVE, 3: ELSEWHERE}
 
 @pytest.fixture
 def rank(make_recording):
-    """A rank that was seen at one stack until ``moves_s`` and then at another until ``last_s``."""
+    """A rank that trained until ``moves_s`` and was seen at one stack until ``last_s``."""
 
     def make(
         number: int, *, stack: int = 1, moves_s: float = 1.0, last_s: float = 2.0, gone: dict[str, Any] | None = None,
         **facts: dict[str, Any],
     ) -> RankRecording:  # fmt: skip
         recording = make_recording(
-            [(layout.STEP, 0, S // 2, 1)],
-            samples=[(int(moves_s * S) - 1, 99), (int(moves_s * S), stack), (int(last_s * S), stack)],
+            [(layout.STEP, 0, int(moves_s * S), 1)],
+            samples=[(S // 10, 99), (int(moves_s * S) + 1, stack), (int(last_s * S), stack)],
             stacks=STACKS,
             facts={name: [fact] for name, fact in facts.items()},
         )
@@ -37,7 +37,9 @@ def rank(make_recording):
     return make
 
 
-def told(*ranks: RankRecording, failed: bool = True, is_over: bool = True, clocks: list[RankClock] | None = None):
+def told(
+    *ranks: RankRecording, failed: bool = True, is_over: bool = True, clocks: list[RankClock] | None = None
+):
     """The ranks that are named, and the sentence on them."""
     ends = rank_ends(ranks, clocks or [SAME] * len(ranks), is_over=is_over)
     lost = [end.rank for end in lost_ranks(ends, failed=failed)]
@@ -45,7 +47,11 @@ def told(*ranks: RankRecording, failed: bool = True, is_over: bool = True, clock
 
 
 def error(at_s: float, kind: str = "RuntimeError", frames: Any = None) -> dict[str, Any]:
-    return {"t": int(at_s * S), "error": kind, "frames": frames or [["/home/train.py", 30, "main", "loss.backward()"]]}
+    return {
+        "t": int(at_s * S),
+        "error": kind,
+        "frames": frames or [["/home/train.py", 30, "main", "loss.backward()"]],
+    }
 
 
 def test_a_rank_that_is_killed_is_named_with_signal_moment_and_line(rank) -> None:
@@ -58,7 +64,9 @@ def test_a_rank_that_is_killed_is_named_with_signal_moment_and_line(rank) -> Non
 
 
 def test_a_rank_that_raises_is_named_not_those_that_lose_it(rank) -> None:
-    ends = [rank(n, uncaught=error(5.0 + (n != 2), "ValueError" if n == 2 else "RuntimeError")) for n in range(4)]
+    ends = [
+        rank(n, uncaught=error(5.0 + (n != 2), "ValueError" if n == 2 else "RuntimeError")) for n in range(4)
+    ]
     lost, sentence = told(*ends)
     assert lost == [2]
     assert sentence.startswith("Rank 2 failed with ValueError 5.0 s into the recording at /home/train.py:30")
@@ -86,7 +94,7 @@ def test_a_rank_that_hangs_is_named_with_its_line_and_who_waits(rank, gone) -> N
 def test_a_rank_that_waits_for_gradients_waits_in_a_collective(rank) -> None:
     # GIVEN a rank in a backward that never ended, though its own gradients were ready
     waiting = rank(0, moves_s=2, last_s=99)
-    spans = waiting.spans.tolist() + [[layout.GRADIENTS_READY, 3 * S, 3 * S + 5, 1]]
+    spans = [*waiting.spans.tolist(), [layout.GRADIENTS_READY, 3 * S, 3 * S + 5, 1]]
     waiting = replace(waiting, spans=type(waiting.spans)((len(spans), 4), dtype="i8"))
     waiting.spans[:] = spans
     lost, sentence = told(waiting, rank(1, stack=3, moves_s=2.5, last_s=99), failed=False, is_over=False)
@@ -102,7 +110,9 @@ def test_a_rank_that_ends_before_the_others_is_named(rank) -> None:
 
 def test_an_interrupted_hang_is_a_hang(rank) -> None:
     hanging = rank(0, stack=3, moves_s=10, last_s=60, uncaught=error(60, "KeyboardInterrupt"))
-    assert told(hanging, rank(1, stack=2, moves_s=11, last_s=60), failed=False)[1].startswith("Rank 0 hangs since 10.0 s")
+    assert told(hanging, rank(1, stack=2, moves_s=11, last_s=60), failed=False)[1].startswith(
+        "Rank 0 hangs since 10.0 s"
+    )
 
 
 def test_moments_of_ranks_are_compared_on_one_clock(rank) -> None:

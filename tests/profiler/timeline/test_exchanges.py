@@ -13,7 +13,12 @@ GATHER, SCATTER = (layout.COLLECTIVE_KINDS.index(kind) for kind in ("all_gather"
 def a_step(start: int):
     yield layout.STEP, start, start + 100 * MS, 1
     for at in (10, 30):
-        yield layout.COMMUNICATION, start + at * MS, start + (at + 1) * MS, GATHER + 1000 * layout.COLLECTIVE_UNIT
+        yield (
+            layout.COMMUNICATION,
+            start + at * MS,
+            start + (at + 1) * MS,
+            GATHER + 1000 * layout.COLLECTIVE_UNIT,
+        )
         yield layout.COMMUNICATION_WAIT, start + (at + 5) * MS, start + (at + 9) * MS, GATHER
     yield layout.COMMUNICATION, start + 60 * MS, start + 66 * MS, SCATTER + 500 * layout.COLLECTIVE_UNIT
     yield layout.BACKWARD, start + 70 * MS, start + 90 * MS, 0
@@ -37,7 +42,11 @@ def test_calls_bytes_and_waits_are_summed_by_kind(make_recording) -> None:
 def test_waits_for_what_was_issued_below_python_have_a_row_of_their_own(make_recording) -> None:
     recording = make_recording([(layout.STEP, 0, 100, 1), (layout.COMMUNICATION_WAIT, 20, 60, 0)])
     (row,) = collective_uses(recording, find_steps(recording, warmup=0))
-    assert (row.operation, row.calls_per_step, row.bytes_per_step) == ("waits for functional collectives", 1, None)
+    assert (row.operation, row.calls_per_step, row.bytes_per_step) == (
+        "waits for functional collectives",
+        1,
+        None,
+    )
 
 
 def test_a_run_without_ranks_or_steps_exchanges_nothing(make_recording) -> None:
