@@ -116,4 +116,11 @@ def _autocast_dtype() -> str | None:
                 return str(torch.get_autocast_dtype(device)).removeprefix("torch.")
         except TypeError:  # before torch 2.4 the question takes no device
             return None
-    return None
+    return _inside_accelerate()
+
+
+def _inside_accelerate() -> str | None:
+    """What Accelerate casts to: it enters autocast within the model's forward, where nobody looks."""
+    state = getattr(sys.modules.get("accelerate.state"), "AcceleratorState", None)
+    asked = getattr(state, "_shared_state", {}).get("_mixed_precision")
+    return {"bf16": "bfloat16", "fp16": "float16"}.get(str(asked))

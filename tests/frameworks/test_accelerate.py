@@ -59,4 +59,5 @@ def test_launch(write_script, run_both) -> None:
     assert len(report.ranks) == 1 and report.run.steps_recorded in (19, 20)
     stages = seconds_of(report)
     assert {"data_wait", "forward", "backward", "optimizer", "evaluation", "checkpoint"} <= set(stages)
+    assert (report.setup["loader.batch_size"], report.setup["loader.sampler"]) == (4, "RandomSampler")
     assert report.batches_per_step is not None and report.batches_per_step >= 2

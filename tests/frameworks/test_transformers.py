@@ -50,7 +50,7 @@ def test_trainer(write_script, run_both) -> None:
     plain, recorded, report = run_both([sys.executable, str(script)])
     assert plain == recorded and "12" in plain and len(plain) > 12
     # AND a step is an update, whatever lies in between, and its stages are told apart
-    assert report.run.steps_recorded == 11
+    assert report.run.steps_recorded == 12
     stages = seconds_of(report)
     assert {"data_wait", "forward", "backward", "optimizer", "evaluation", "checkpoint"} <= set(stages)
     # AND recomputing activations in backward is no second forward: that takes longer than the forward itself
