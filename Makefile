@@ -26,7 +26,6 @@ test: lint types
 	$(BIN)/python -m pytest -n 2
 
 # Runs every scenario with a planted fault and writes tests/scenarios/SCORECARD.md; takes the better part of an hour.
-# Scenarios in Transformers, Lightning and Accelerate need `pip install -e '.[scenarios]'`, else they are skipped.
 scorecard: $(VENV)/.installed
 	$(BIN)/python -m tests.scenarios.scorecard
 

@@ -69,6 +69,7 @@ class RankRecording:
         facts: the other facts by name, in the order they were written.
         fault: why the agent switched itself off, if it did.
         workers: what its loader workers wrote.
+        gone: what the launcher noted when it saw the process end; None where it did not.
         minutes: int64, shape (k, words), columns as in `agent.format`: of a long run, all after its beginning.
     """
 
@@ -80,6 +81,7 @@ class RankRecording:
     facts: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
     fault: str | None = None
     workers: tuple[WorkerRecording, ...] = ()
+    gone: dict[str, Any] | None = None
     minutes: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, layout.MINUTE_WORDS), np.int64))
 
     def of_code(self, *codes: int) -> NDArray[np.int64]:
@@ -129,6 +131,7 @@ def read_rank(folder: Path) -> RankRecording:
         facts=facts,
         fault=_read_fault(folder / layout.FAULT_FILE),
         workers=tuple(worker for path in workers if (worker := _read_worker(path)) is not None),
+        gone=next(_read_lines(folder / layout.GONE_FILE), None),
         minutes=_read_records(folder / layout.MINUTES_FILE, layout.MINUTE_WORDS),
     )
 

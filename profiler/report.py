@@ -11,7 +11,18 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import InputError
-from .vocabulary import Activity, Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
+from .vocabulary import (
+    Activity,
+    ClockBasis,
+    Confidence,
+    Ending,
+    Family,
+    IdleCause,
+    Kind,
+    RunStatus,
+    Severity,
+    Stage,
+)
 
 SCHEMA_VERSION = 1
 
@@ -199,6 +210,20 @@ class CollectiveSkew(Part):
     late_rank: int | None = None
 
 
+class CollectiveUse(Part):
+    """What the training thread exchanges with other ranks in a step, in collectives of one kind."""
+
+    operation: str
+    calls_per_step: float
+    bytes_per_step: float | None = Field(
+        default=None,
+        description="what is moved, counted once: an all-gather's output, a reduce-scatter's input",
+    )
+    wait_s_per_step: float = Field(
+        description="wall time of the training thread in it, waiting for others too"
+    )
+
+
 class RankWait(Part):
     """What one rank did in the matched collectives; shares are of its window."""
 
@@ -208,6 +233,33 @@ class RankWait(Part):
     wire_share: float
     times_last: int
     delay_caused_s: float
+
+
+class ClockInfo(Part):
+    """How far a rank's clock is ahead of the first rank's, in the middle of the run."""
+
+    offset_s: float
+    uncertainty_s: float | None = Field(
+        default=None, description="the true offset lies within so much of it; None if not known"
+    )
+    drift_ppm: float | None = Field(
+        default=None, description="µs gained per second; None where none was told"
+    )
+    basis: ClockBasis
+    collectives: int = Field(default=0, description="collectives that the offset rests on")
+
+
+class RankEnding(Part):
+    """How a rank's recording ended; moments count from the start of recording."""
+
+    how: Ending
+    at_s: float
+    signal: str | None = None
+    error: str | None = None
+    where: Where | None = Field(default=None, description="the line it was last seen in")
+    waiting_since_s: float | None = Field(
+        default=None, description="since when it waited in a collective, where it did to the end"
+    )
 
 
 class RankInfo(Part):
@@ -226,6 +278,8 @@ class RankInfo(Part):
     source: str | None = None
     window_s: float | None = None
     collectives: RankWait | None = None
+    clock: ClockInfo | None = None
+    ended: RankEnding | None = None
 
 
 class WorkerReport(Part):
@@ -582,6 +636,9 @@ class Report(Part):
     matrix_use: MatrixUse | None = None
     memory: MemoryCurveInfo | None = None
     collectives: CollectiveSkew | None = None
+    collective_uses: list[CollectiveUse] = Field(
+        default=[], description="of the first rank, as far as Python sees them"
+    )
     compute: Compute | None = None
     telemetry: Telemetry | None = None
     telemetry_reason: str | None = None
@@ -591,6 +648,10 @@ class Report(Part):
     ruled_out: list[RuledOut] = []
     cells: list[CellAdvice] = []
     ranks: list[RankInfo] = []
+    lost_ranks: list[int] = Field(
+        default=[],
+        description="the ranks that died or hung first, which the others waited for or failed after",
+    )
     recorder: RecorderCost = RecorderCost()
     trials: list[Trial] = []
 

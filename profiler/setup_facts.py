@@ -39,6 +39,7 @@ _PARALLEL_FACTS = (
     "bucket_bytes_cap", "find_unused_parameters", "static_graph", "gradient_as_bucket_view", "broadcast_buffers",
     "gradient_bytes", "tensors",
 )  # fmt: skip
+_SHARDING_FACTS = ("reshard_after_forward", "param_dtype", "reduce_dtype", "offload")
 _FLAGS = ("cudnn_benchmark", "matmul_precision", "deterministic", "anomaly_mode", "interop_threads")
 _PRECISIONS = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 
@@ -52,6 +53,7 @@ def setup_facts(recording: RankRecording) -> dict[str, Any]:
     facts |= _model_facts(recording)
     facts |= _device_kind(recording)
     facts |= _chosen("ddp.", _last(recording, "parallel"), _PARALLEL_FACTS)
+    facts |= _sharding(recording)
     facts |= _chosen("torch.", _last(recording, "flags"), _FLAGS)
     inputs = _last(recording, "inputs")
     if inputs is not None:
@@ -111,6 +113,12 @@ def _model_facts(recording: RankRecording) -> dict[str, Any]:
         facts["precision"] = precision
     domain = _domain(traits)
     return facts if domain is None else facts | {"task.domain": domain}
+
+
+def _sharding(recording: RankRecording) -> dict[str, Any]:
+    """Settings of the module that was sharded last, which is the whole model."""
+    sharded = _last(recording, "sharded")
+    return {} if sharded is None else {"fsdp": True, **_chosen("fsdp.", sharded, _SHARDING_FACTS)}
 
 
 def _device_kind(recording: RankRecording) -> dict[str, Any]:

@@ -154,3 +154,24 @@ class IdleCause(Word):
     SYNC = "sync"
     HOST = "host"
     UNKNOWN = "unknown"
+
+
+class Ending(Word):
+    """How the recording of a rank ended."""
+
+    STOPPED = "stopped"
+    EXIT = "exit"
+    ERROR = "error"
+    KILLED = "killed"
+    SILENT = "silent"
+    STANDING = "standing"
+    RUNNING = "running"
+
+
+class ClockBasis(Word):
+    """What tells how far the clocks of two ranks lie apart."""
+
+    SAME = "same clock"
+    COLLECTIVES = "collectives"
+    WALL = "wall clocks"
+    UNKNOWN = "unknown"

@@ -27,6 +27,8 @@ def propose(case: Case) -> Iterator[Proposal]:
         case "loss-allreduce-every-step":
             yield from _losses(case)
             return
+        case "sharded-parameters":
+            yield from _kept_gathered(case)
         case _:
             pass
     yield from _once_a_step(case)
@@ -61,6 +63,20 @@ def _unused_parameters(case: Case) -> Iterator[Proposal]:
         basis="the walk over the graph after each forward goes; its share of the exchange is not measured apart",
         effort=Effort.SWITCH,
         estimate=case.remaining(0.5, 0.85, 1.0),
+        fit=Fit.CAUSE,
+    )
+
+
+def _kept_gathered(case: Case) -> Iterator[Proposal]:
+    """Of two gathers and one scatter of all parameters per step, the second gather goes."""
+    if case.setup("fsdp.reshard_after_forward") is False:
+        return
+    yield Proposal(
+        method="fsdp2",
+        how="fully_shard(block, reshard_after_forward=False), where the gathered parameters fit in memory",
+        basis="parameters are gathered once a step, not twice: two of three transfers remain",
+        effort=Effort.LINES,
+        estimate=case.remaining(0.6, 0.7, 1.0),
         fit=Fit.CAUSE,
     )
 

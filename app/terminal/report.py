@@ -13,9 +13,10 @@ from ...profiler.report import Prescription, Report
 from ..views.compute import compute_line
 from ..views.ending import SAMPLE, ending
 from ..views.format import duration, percent, times
+from ..views.ranks import clocks
 from .bars import device_bar, stage_bar
 from .estimate import estimate_view
-from .tables import finding_table, kernel_table, rank_table, stage_table
+from .tables import collective_table, finding_table, kernel_table, rank_table, stage_table
 
 SHOWN_PRESCRIPTIONS = 3
 SHOWN_NOTES = 8
@@ -51,11 +52,19 @@ def _blocks(report: Report) -> Iterator[RenderableType]:
     if report.kernel_classes:
         yield from (Text(), kernel_table(report.kernel_classes))
     if len(report.ranks) > 1:
-        yield from _block("Ranks", rank_table(report))
+        yield from _block("Ranks", rank_table(report), *_clocks(report))
+    if report.collective_uses:
+        yield from _block("Collectives", collective_table(report))
     if report.findings:
         yield from _block("Findings", finding_table(report.findings))
     if report.prescriptions:
         yield from _block("What to try", *_prescriptions(report.prescriptions))
+
+
+def _clocks(report: Report) -> Iterator[RenderableType]:
+    told = clocks(report)
+    if told:
+        yield Text(told, style="dim")
 
 
 def _block(title: str, *content: RenderableType) -> Iterator[RenderableType]:

@@ -12,6 +12,7 @@ A rank's folder holds
   process's start, -1 where not known;
 - ``trace.json.gz``: the Chrome trace of the deep window, if there was one;
 - ``fault``: reserved space that the agent overwrites when it switches itself off, so that a full disk can still tell.
+- ``gone``: written by the launcher when it sees the process end: JSON with ``t`` and, where known, ``signal``.
 
 A run may go on for weeks, so files of records are bounded. ``spans.bin``, ``samples.bin`` and ``batches.bin`` grow to
 8 MiB; what comes after lies in ``<name>.1``, ``<name>.2``, … of 4 MiB each, of which the last `KEPT_SEGMENTS` are kept:
@@ -30,6 +31,7 @@ SPANS_FILE = "spans.bin"
 SAMPLES_FILE = "samples.bin"
 FACTS_FILE = "facts.jsonl"
 FAULT_FILE = "fault"
+GONE_FILE = "gone"
 WORKERS_FOLDER = "workers"
 BATCHES_FILE = "batches.bin"
 MAIN_PROCESS = "main"
@@ -39,7 +41,7 @@ MINUTES_FILE = "minutes.bin"
 KEPT_SEGMENTS = 3
 MAX_FACTS_BYTES = 32 * 1024 * 1024
 #: Facts that are written however many there were before.
-LAST_WORDS = frozenset({"end", "note", "flops"})
+LAST_WORDS = frozenset({"end", "note", "flops", "uncaught"})
 FAULT_BYTES = 1024
 SPAN_WORDS = 4
 SAMPLE_WORDS = 2
@@ -51,12 +53,15 @@ LOADER_START = 2
 FORWARD = 3  #: argument 1: gradients were off
 BACKWARD = 4
 OPTIMIZER = 5
-COMMUNICATION = 6  #: argument: number of bytes
+COMMUNICATION = (
+    6  #: argument: position in `COLLECTIVE_KINDS`, plus `COLLECTIVE_UNIT` times the bytes that are moved
+)
 CHECKPOINT = 7
 H2D = 8  #: argument: number of bytes
 ZERO_GRAD = 9
 GRADIENTS_READY = 10  #: a moment; argument 1: the backward averages gradients over ranks
 LOADER_END = 11  #: a fetch that found the loader exhausted, or failed
+COMMUNICATION_WAIT = 12  #: waiting for an asynchronous collective; argument: position in `COLLECTIVE_KINDS`
 GARBAGE = (
     20  #: argument: generation, plus `PLACE_UNIT` times the number of its ``garbage_place`` fact (0: none)
 )
@@ -73,6 +78,13 @@ MINUTE_CODES = (
 )  # fmt: skip
 MINUTE_WORDS = 6 + len(MINUTE_CODES)
 
+#: Kinds of collectives by their number in a span's argument; what is moved counts once: the input of reduce-scatter and
+#: all-to-all, the output of all-gather, else the tensor.
+COLLECTIVE_KINDS = (
+    "unknown", "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "gather", "scatter",
+    "barrier", "send", "receive",
+)  # fmt: skip
+COLLECTIVE_UNIT = 1 << 6
 READY_UNIT = 1 << 16
 PLACE_UNIT = 4
 

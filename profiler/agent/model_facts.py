@@ -61,7 +61,7 @@ def describe(model: Any) -> dict[str, Any]:
     kinds = Counter(type(module).__name__ for module in inner.modules())
     parameters = list(inner.parameters())
     return {
-        "type": type(getattr(inner, "module", inner)).__name__,
+        "type": _kind(getattr(inner, "module", inner)).__name__,
         "key": id(model),
         "parameters": sum(parameter.numel() for parameter in parameters),
         "parameter_bytes": sum(parameter.numel() * parameter.element_size() for parameter in parameters),
@@ -73,6 +73,12 @@ def describe(model: Any) -> dict[str, Any]:
         "channels_last": _is_channels_last(parameters),
         "autocast": _autocast_dtype(),
     }
+
+
+def _kind(model: Any) -> type:
+    """The model's own class: ``fully_shard`` puts one of its making before it."""
+    kinds = list(type(model).__mro__)
+    return kinds[2] if len(kinds) > 2 and kinds[1].__name__ == "FSDPModule" else kinds[0]
 
 
 def flags() -> dict[str, Any]:
@@ -110,4 +116,11 @@ def _autocast_dtype() -> str | None:
                 return str(torch.get_autocast_dtype(device)).removeprefix("torch.")
         except TypeError:  # before torch 2.4 the question takes no device
             return None
-    return None
+    return _inside_accelerate()
+
+
+def _inside_accelerate() -> str | None:
+    """What Accelerate casts to: it enters autocast within the model's forward, where nobody looks."""
+    state = getattr(sys.modules.get("accelerate.state"), "AcceleratorState", None)
+    asked = getattr(state, "_shared_state", {}).get("_mixed_precision")
+    return {"bf16": "bfloat16", "fp16": "float16"}.get(str(asked))

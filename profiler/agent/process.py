@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from . import memory
+from . import clock, memory
 
 
 def loader_worker_id() -> int | None:
@@ -77,6 +77,7 @@ def describe() -> dict[str, Any]:
         "accelerator": "rocm" if torch.version.hip else "cuda" if torch.version.cuda else None,
         "device_kind": "cpu" if not (torch.version.hip or torch.version.cuda) else None,
         "device_name": torch.cuda.get_device_name() if started else None,
+        "clock": clock.identity(),
         "wall_time_ns": time.time_ns(),
         "perf_counter_ns": time.perf_counter_ns(),
     }

@@ -23,6 +23,7 @@ from .loading import Loading
 from .losses import Losses
 from .model_facts import ModelFacts
 from .rank_folder import RankFolder
+from .sampler import describe_error
 from .sign_in import sign_in
 from .tracebacks import unseen
 from .window import TraceWindow
@@ -51,6 +52,7 @@ class Recorder:
         thread: ident of the training thread; None until the first hook was reached, -1 when switched off.
         native_thread: its id in the operating system.
         inside: a forward or backward span is open, so inner module calls are not spans of their own.
+        in_collective: a collective's span is open, so what it calls in its turn is none of its own.
         spans: queue of ``(code, start_ns, end_ns, argument)``, emptied by the background thread.
         parallel: the models under data parallelism.
         wrappers: code of the functions that the hooks put around torch's, for TorchDynamo to skip.
@@ -64,6 +66,7 @@ class Recorder:
         self.thread: int | None = None
         self.native_thread = 0
         self.inside = False
+        self.in_collective = False
         self.spans: collections.deque[Span] = collections.deque()
         self.folder: RankFolder | None = None
         self.loading = Loading(self)
@@ -77,7 +80,7 @@ class Recorder:
         self.steps = 0
         self.traced = False
         self.stop_at = None if options.steps is None else timed + options.deep_steps
-        self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._numbers: dict[tuple[str, int], tuple[weakref.ref[Any], int]] = {}
         self._background: Background | None = None
         self._descriptions: dict[str, int] = {}
         self._told: set[str] = set()
@@ -162,9 +165,10 @@ class Recorder:
     def number(self, thing: object, fact: str, describe: Callable[[Any], dict[str, Any]]) -> int:
         """A small number for a loader, optimizer or model; its first sight is written down as a fact.
 
-        A thing made anew with the same description (a loader built in each epoch) keeps its number.
+        A thing made anew with the same description (a loader built in each epoch) keeps its number. A model may be told
+        of more than once, under several facts.
         """
-        known = self._numbers.get(id(thing))
+        known = self._numbers.get((fact, id(thing)))
         if known is not None and known[0]() is thing:
             return known[1]
         try:
@@ -173,7 +177,7 @@ class Recorder:
             description = {"type": type(thing).__name__, "undescribed": repr(error)}
         key = f"{fact} {description}"
         number = self._descriptions.setdefault(key, len(self._descriptions) + 1)
-        self._numbers[id(thing)] = (weakref.ref(thing), number)
+        self._numbers[fact, id(thing)] = (weakref.ref(thing), number)
         if number == len(self._descriptions) and self.folder is not None and key not in self._told:
             self._told.add(key)
             self.folder.fact(fact, number=number, **description)
@@ -187,9 +191,13 @@ class Recorder:
     def parallel_model(self, model: Any, describe: Callable[[Any], dict[str, Any]]) -> None:
         """A model was put under data parallelism."""
         self.parallel.append(weakref.ref(model))
+        self.distributed_model(model, "parallel", describe)
+
+    def distributed_model(self, model: Any, fact: str, describe: Callable[[Any], dict[str, Any]]) -> None:
+        """A model was spread over ranks: its settings are told under ``fact``."""
         try:
             if self.thread == threading.get_ident() or self.admits():
-                self.number(model, "parallel", describe)
+                self.number(model, fact, describe)
         except Exception as error:
             self.fail(error)
 
@@ -204,6 +212,14 @@ class Recorder:
             self.model_facts.saw(model, args, kwargs)
         except Exception as error:
             self.fail(error)
+
+    def script_failed(self, error: BaseException) -> None:
+        """The script ends with an exception that nobody caught."""
+        try:
+            if self.folder is not None and self.thread == threading.get_ident():
+                self.folder.fact("uncaught", **describe_error(error))
+        except Exception as fault:
+            self.fail(fault)
 
     def note(self, text: str) -> None:
         """Tell the report's reader something."""

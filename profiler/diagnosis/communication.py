@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ..observation import Observation
 from ..report import Fact, Finding
 from ..vocabulary import Kind, Stage
@@ -23,15 +26,21 @@ def find(observation: Observation) -> Finding | None:
         seconds,
         cause=cause,
         summary=(
-            f"Exchanging gradients between ranks takes {ms(seconds)} of every step "
+            f"{_what(setup)} takes {ms(seconds)} of every step "
             f"({percent(seconds / observation.step_s)}){explanation}."
         ),
         evidence=tuple(
             Fact(name=key, value=setup[key], basis="setup")
             for key in sorted(setup)
-            if key.startswith("ddp.") and isinstance(setup[key], (bool, int, float))
+            if key.startswith(("ddp.", "fsdp.")) and isinstance(setup[key], (bool, int, float))
         ),
     )
+
+
+def _what(setup: Mapping[str, Any]) -> str:
+    if setup.get("fsdp"):
+        return "Gathering sharded parameters and scattering gradients between ranks"
+    return "Exchanging gradients between ranks"
 
 
 def _cause(observation: Observation) -> tuple[str, str]:
@@ -42,6 +51,8 @@ def _cause(observation: Observation) -> tuple[str, str]:
             "accumulation-without-no-sync",
             f": it happens {exchanges:.0f} times per step, though only the last micro-batch needs it",
         )
+    if setup.get("fsdp"):
+        return "sharded-parameters", f", in {observation.collectives_per_step:.0f} collectives"
     if observation.collectives_per_step > max(setup.get("optimizer.tensors", 0) / 2, 8):
         return (
             "per-parameter-collectives",

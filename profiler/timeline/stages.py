@@ -28,6 +28,7 @@ _OF_CODE = {
     layout.OPTIMIZER: Stage.OPTIMIZER,
     layout.ZERO_GRAD: Stage.OPTIMIZER,
     layout.COMMUNICATION: Stage.COMMUNICATION,
+    layout.COMMUNICATION_WAIT: Stage.COMMUNICATION,
     layout.CHECKPOINT: Stage.CHECKPOINT,
     layout.H2D: Stage.H2D,
 }
@@ -80,7 +81,7 @@ def stage_times(recording: RankRecording, steps: Steps) -> StageTimes:
     """Lay the spans of a rank out over its steps."""
     if not len(steps):
         return StageTimes.empty()
-    spans = np.concatenate([recording.of_code(*_OF_CODE), _gradient_waits(recording)])
+    spans = np.concatenate([recording.of_code(*_OF_CODE), gradient_waits(recording)])
     labels = np.array([_NUMBER[_OF_CODE[int(code)]] for code in spans[:, 0]], dtype=np.int64)
     start, end = evaluation_intervals(recording)
     cuts = np.unique(np.concatenate([steps.start_ns, steps.end_ns]))
@@ -89,7 +90,7 @@ def stage_times(recording: RankRecording, steps: Steps) -> StageTimes:
     return StageTimes(segments, _sum_by_step(segments, steps))
 
 
-def _gradient_waits(recording: RankRecording) -> NDArray[np.int64]:
+def gradient_waits(recording: RankRecording) -> NDArray[np.int64]:
     """Communication spans from the moment a rank's own gradients were ready to the end of that backward."""
     ready = recording.of_code(layout.GRADIENTS_READY)
     backward = recording.of_code(layout.BACKWARD)

@@ -17,6 +17,11 @@ def show(matrix: RankMatrix) -> None:
     st.markdown(f"**{escaped(matrix.sentence)}**")
     st.caption(matrix.caption)
     draw(rank_matrix.rank_matrix(matrix, dark=is_dark()), key="ranks", alt=rank_matrix.alt(matrix))
+    if matrix.clocks:
+        st.caption(escaped(matrix.clocks[0].upper() + matrix.clocks[1:] + "."))
+    if matrix.uses:
+        with st.expander("Collectives by kind"):
+            st.dataframe(pd.DataFrame(matrix.uses), hide_index=True, alt="Collectives of a step by kind")
     if matrix.waits:
         with st.expander(headings.RANK_WAITS):
             st.dataframe(pd.DataFrame(matrix.waits), hide_index=True, alt="Waiting and wire time by rank")
