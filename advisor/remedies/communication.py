@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..proposal import Case, Effort, Fit, Proposal
+from .debugging import left_on
 
 MIB = 2**20
 #: Collectives that a script calls per layer or per value: joining them is the answer, not fewer bytes.
-COMPLETE = frozenset({"sync-batchnorm", "per-parameter-collectives", "loss-allreduce-every-step"})
+COMPLETE = frozenset(
+    {"sync-batchnorm", "per-parameter-collectives", "loss-allreduce-every-step", "distributed-debug"}
+)
 INTERVAL = 10
 
 
@@ -23,6 +26,9 @@ def propose(case: Case) -> Iterator[Proposal]:
             return
         case "loss-allreduce-every-step":
             yield from _losses(case)
+            return
+        case "distributed-debug":
+            yield from left_on(case)
             return
         case _:
             pass

@@ -154,7 +154,7 @@ def convolution_share(case: Case) -> float:
 
 def channels_last(case: Case) -> Proposal | Declined:
     """NHWC weights and inputs; worth something where layouts are converted now."""
-    converting = case.cause in ("memory-format", "layout-conversions")
+    converting = case.cause == "layout-conversions"
     units = case.report.matrix_use.matrix_unit_share if case.report.matrix_use is not None else None
     if not converting and units is not None and units >= MOSTLY:
         told = f"{units:.0%} of the matrix work runs on tensor cores already".replace("%", " %")

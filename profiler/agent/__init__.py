@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: One module per hook: each says which torch module it waits for (``MODULE``) and patches it (``install``).
 HOOKS = (
     "loader", "fetcher", "module", "parallel", "backward", "optimizer", "checkpoint", "collectives", "garbage",
-    "dynamo", "compilation", "signed",
+    "dynamo", "compilation", "recompile_limit", "signed",
 )  # fmt: skip
 
 

@@ -48,10 +48,12 @@ BATCH_WORDS = 10
 #: Span codes. The argument is the loader's or optimizer's number, or as said.
 DATA_WAIT = 1  #: argument: loader number, plus `READY_UNIT` times one more than the batches that lay ready (0: unknown)
 LOADER_START = 2
-FORWARD = 3  #: argument 1: gradients were off
+FORWARD = 3  #: argument: one of the four below
 BACKWARD = 4
 OPTIMIZER = 5
-COMMUNICATION = 6  #: argument: number of bytes
+COMMUNICATION = (
+    6  #: argument: bytes of the largest tensor handed over; 0 where there is none or a list of them
+)
 CHECKPOINT = 7
 H2D = 8  #: argument: number of bytes
 ZERO_GRAD = 9
@@ -72,6 +74,10 @@ MINUTE_CODES = (
     GARBAGE,
 )  # fmt: skip
 MINUTE_WORDS = 6 + len(MINUTE_CODES)
+
+#: Sorts of forward: with gradients, in training mode; with gradients off; with gradients although the module is in
+#: evaluation mode; with gradients, of a module without parameters or parts, such as a loss.
+IN_TRAINING, WITHOUT_GRADIENTS, IN_EVALUATION_MODE, OF_NO_PARTS = range(4)
 
 READY_UNIT = 1 << 16
 PLACE_UNIT = 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..format import COMMUNICATION
 from ..timing import timed
@@ -25,4 +25,14 @@ def install(module: ModuleType, recorder: Recorder) -> None:
     for name in NAMES:
         original = getattr(module, name, None)
         if original is not None:
-            setattr(module, name, timed(original, recorder, COMMUNICATION))
+            setattr(module, name, timed(original, recorder, COMMUNICATION, largest_bytes))
+
+
+def largest_bytes(args: tuple[Any, ...]) -> int:
+    """Size of the largest tensor among a call's positional arguments; 0 where none tells."""
+    try:
+        return max(
+            (size for value in args if isinstance(size := getattr(value, "nbytes", 0), int)), default=0
+        )
+    except Exception:  # a sparse tensor has no size of its own
+        return 0

@@ -32,6 +32,7 @@ from trainrx.profiler.report import (
 )
 from trainrx.profiler.timeline.interruptions import Interruptions
 from trainrx.profiler.timeline.lateness import Lateness
+from trainrx.profiler.timeline.own_collectives import OwnCollectives
 from trainrx.profiler.timeline.stages import STAGES
 from trainrx.profiler.vocabulary import Confidence, IdleCause, Kind, RunStatus, Severity, Stage
 
@@ -72,7 +73,7 @@ def _recorded(case: Facts) -> Report:
             loader=loader,
             lateness=_lateness(case["ranks"]) if "ranks" in case else None,
             exchanges_per_step=case.get("exchanges_per_step"),
-            collectives_per_step=case.get("collectives_per_step", 0.0),
+            collectives=OwnCollectives(per_step=case.get("collectives_per_step", 0.0)),
             core_wait_share=case.get("core_wait_share"),
             compilation=_interruptions(case.get("compilation", {})),
         )
