@@ -81,7 +81,7 @@ class Observation:
         return self.seconds(*stages) / self.step_s if self.step_s > 0 else 0.0
 
     def lines_of(self, stage: Stage, *, at_most: int = 3) -> tuple[HostLine, ...]:
-        """The lines of the user's own code that a stage spends most time in, less those that are a finding of their own."""
+        """The lines of the user's own code that a stage spends most time in, less those of findings of their own."""
         return tuple(
             line
             for line in self.lines

@@ -41,7 +41,7 @@ class GraphSize:
 
 
 def count_operations(roots: Any) -> tuple[int, int]:
-    """The number of nodes that lead from these nodes to leaves, the leaves' own left out; and of them, compiled ones."""
+    """The number of nodes that lead from these nodes to leaves, the leaves' own left out; and of compiled ones."""
     waiting = [root for root in roots if root is not None]
     seen = set(waiting)
     operations = pieces = 0

@@ -8,7 +8,8 @@ from ..vocabulary import Kind, Stage
 from .finding import ms, percent, place, places, timed_finding
 from .thresholds import DOMINANT_PART, SMALL_BUCKET_BYTES
 
-_TRANSPORTS = ("nccl_p2p_disable", "nccl_ib_disable", "nccl_shm_disable")
+_TRANSPORTS = ("env.nccl_p2p_disable", "env.nccl_ib_disable", "env.nccl_shm_disable")
+_SWITCHES = ("env.torch_distributed_debug", *_TRANSPORTS)
 
 
 def find(observation: Observation) -> Finding | None:
@@ -40,8 +41,7 @@ def _told(observation: Observation) -> tuple[Fact, ...]:
     return tuple(
         Fact(name=key, value=setup[key], basis="setup")
         for key in sorted(setup)
-        if key.startswith(("ddp.", "env.nccl", "env.torch"))
-        and isinstance(setup[key], (bool, int, float, str))
+        if (key.startswith("ddp.") or key in _SWITCHES) and isinstance(setup[key], (bool, int, float, str))
     )
 
 
@@ -108,7 +108,10 @@ def _transport(observation: Observation) -> tuple[str, str] | None:
     setup = observation.setup
     if setup.get("device.kind") == "cpu":
         return None
-    closed = [name for name in _TRANSPORTS if setup.get(f"env.{name}") is True]
+    closed = [name for name in _TRANSPORTS if setup.get(name) is True]
     if not closed:
         return None
-    return "slow-nccl-transport", f", and {closed[0].upper()}=1 keeps it off the direct way between GPUs"
+    return (
+        "slow-nccl-transport",
+        f", and {closed[0].partition('.')[2].upper()}=1 keeps it off the direct way between GPUs",
+    )

@@ -12,7 +12,7 @@ _SWITCH = "env.cuda_launch_blocking"
 
 
 def find(observation: Observation) -> Finding | None:
-    """Launches that block, where a GPU computes; what they cost is taken as a part of the model's and optimizer's time."""
+    """Launches that block, where a GPU computes; their cost is taken as a part of the model's and optimizer's time."""
     setup = observation.setup
     if setup.get(_SWITCH) is not True or setup.get("device.kind") not in ("cuda", "rocm"):
         return None

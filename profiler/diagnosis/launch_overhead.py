@@ -35,7 +35,7 @@ def _all(observation: Observation) -> Iterator[Finding | None]:
 
 
 def _left_on(observation: Observation) -> Finding | None:
-    """Anomaly detection notes a traceback for each operation and looks for NaN behind each; a profiler notes them all."""
+    """Anomaly detection notes a traceback and looks for NaN at each operation; a profiler notes each."""
     operations, setup = observation.operations_per_step, observation.setup
     if operations is None:
         return None
@@ -52,8 +52,8 @@ def _left_on(observation: Observation) -> Finding | None:
         seconds,
         cause=cause,
         summary=(
-            f"{name[0].upper()}{name[1:]} is on: over {operations:.0f} operations it costs about {ms(seconds)} of every "
-            f"step ({percent(seconds / observation.step_s)})."
+            f"{name[0].upper()}{name[1:]} is on: over {operations:.0f} operations it costs about {ms(seconds)} of "
+            f"every step ({percent(seconds / observation.step_s)})."
         ),
         evidence=(
             Fact(name="operations per step", value=round(operations)),

@@ -143,8 +143,8 @@ def _shared_memory(observation: Observation) -> Finding | None:
         cause="shm-limit",
         severity=Severity.HIGH if share >= AT_LIMIT_SHARE else Severity.MODERATE,
         summary=(
-            f"Shared memory (/dev/shm) is {percent(share)} full of its {_mega(size)}: loader workers hand batches over "
-            "in it, and the next that finds no room ends the run."
+            f"Shared memory (/dev/shm) has {percent(share)} of its {_mega(size)} in use: loader workers hand batches "
+            "over in it, and the next that finds no room ends the run."
         ),
         evidence=(
             Fact(name="shared memory in use", value=used, unit="bytes"),
@@ -165,8 +165,8 @@ def _near_limit(observation: Observation) -> Finding | None:
         cause="eval-without-no-grad" if evaluates else "near-limit",
         severity=Severity.HIGH if share >= AT_LIMIT_SHARE else Severity.MODERATE,
         summary=(
-            f"The training process uses {percent(share)} of the memory that it may use{why}. A larger batch or a longer "
-            "sample ends the run."
+            f"The training process uses {percent(share)} of the memory that it may use{why}. A larger batch or a "
+            "longer sample ends the run."
         ),
         evidence=_evidence(memory),
     )

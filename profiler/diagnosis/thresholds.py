@@ -156,8 +156,8 @@ PROFILED_OPERATION_S = 4e-6
 #: What one more piece of a compiled model costs, forward and backward together. Measured on ten blocks with a break in
 #: each: 65 (inductor) to 90 microseconds (aot_eager).
 PIECE_OVERHEAD_S = 65e-6
-#: Part of forward and backward that compiling commonly saves: the published gains of the catalog's torch-compile-default
-#: on whole trainings have their middle near 1.3 times.
+#: Part of forward and backward that compiling commonly saves: the published gains of the catalog's
+#: torch-compile-default on whole trainings have their middle near 1.3 times.
 COMPILED_SAVES_SHARE = 0.2
 #: Part of the model's and the optimizer's time that blocking launches cost. Ours: a host that may not run ahead leaves
 #: the device idle between kernels, by a tenth for long kernels and by more than half for short ones.
@@ -176,9 +176,9 @@ CROWDED_SHARE = 0.1
 RISING_SHARE = 0.5
 GROWTH_BYTES = 24 * 2**20
 GROWTH_SHARE = 0.03
-#: Workers copy what they share with the training process if so many bytes were copied in all, this share of one worker's
-#: memory in each, and this share of it in the later half of the time: what a worker copies while it starts stays behind
-#: that. Ours.
+#: Workers copy what they share with the training process if so many bytes were copied in all, this share of one
+#: worker's memory in each, and this share of it in the later half of the time: what a worker copies while it starts
+#: stays behind that. Ours.
 COPIED_BYTES = 64 * 2**20
 COPIED_SHARE = 0.1
 LATE_COPIES_SHARE = 0.2
@@ -187,7 +187,7 @@ NEAR_LIMIT_SHARE = 0.92
 AT_LIMIT_SHARE = 0.97
 #: A growth that ends the run within so many steps is high. Ours: less than a long epoch.
 SOON_STEPS = 10_000
-#: From so many cores' worth of other programs' work on, a core counts as taken. Ours: half a core is noise of a desktop.
+#: From so many cores' worth of other programs' work on, a core counts as taken. Ours: less is a desktop's noise.
 TAKEN_CORE = 0.5
 #: Fewer stack samples than these do not name an activity. Ours.
 MIN_SAMPLES = 4

@@ -55,7 +55,9 @@ def told_by(tree: ast.Module) -> Iterator[str]:
         match node:
             case ast.keyword(arg="cause"):
                 yield from constants(node.value)
-            case ast.Assign(targets=[ast.Tuple(elts=[ast.Name("cause"), *_])], value=ast.Tuple(elts=[first, *_])):
+            case ast.Assign(
+                targets=[ast.Tuple(elts=[ast.Name("cause"), *_])], value=ast.Tuple(elts=[first, *_])
+            ):
                 yield from constants(first)
             case ast.Assign(targets=[ast.Name(name)], value=ast.Dict() as table) if name.endswith("CAUSES"):
                 yield from (word for value in table.values for word in constants(value))
@@ -103,7 +105,10 @@ def asked_by(tree: ast.Module) -> Iterator[str]:
             case ast.Match(subject=ast.Attribute(attr="cause"), cases=cases):
                 patterns = [part for one in cases for part in ast.walk(one.pattern)]
                 yield from (
-                    word for part in patterns if isinstance(part, ast.MatchValue) for word in constants(part.value)
+                    word
+                    for part in patterns
+                    if isinstance(part, ast.MatchValue)
+                    for word in constants(part.value)
                 )
             case _:
                 pass
@@ -122,8 +127,21 @@ def answered() -> set[str]:
 
 def test_both_sides_are_read() -> None:
     causes = {cause for _, cause in found()}
-    assert {"collate", "gc-disabled", "thermal", "short-kernels", "slow-host-code", "sync-batchnorm"} <= causes
-    assert {"sync-batchnorm", "graph-break", "anomaly-detection", "small-buckets", "storage-latency"} <= answered()
+    assert {
+        "collate",
+        "gc-disabled",
+        "thermal",
+        "short-kernels",
+        "slow-host-code",
+        "sync-batchnorm",
+    } <= causes
+    assert {
+        "sync-batchnorm",
+        "graph-break",
+        "anomaly-detection",
+        "small-buckets",
+        "storage-latency",
+    } <= answered()
 
 
 def test_every_cause_that_is_answered_is_found_or_said_why_not() -> None:
@@ -149,7 +167,7 @@ ON_A_CPU = {**ANYTHING, "device.kind": "cpu"}
 FREE_CORES = {**ON_A_CPU, "cpu.threads": 1}
 
 
-@pytest.mark.parametrize(("kind", "cause"), sorted(found(), key=str), ids=lambda part: str(part))
+@pytest.mark.parametrize(("kind", "cause"), sorted(found(), key=str), ids=str)
 def test_every_cause_that_is_found_has_an_answer(
     kind: Kind, cause: str, make_report: Callable[..., Report], make_finding: Callable[..., Finding]
 ) -> None:
