@@ -4,11 +4,9 @@ on, a compiled model in pieces.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ..observation import Observation
 from ..report import Fact, Finding
-from ..vocabulary import Kind, Stage
+from ..vocabulary import Kind, Severity, Stage
 from .finding import ms, percent, place, places, short_path, timed_finding
 from .thresholds import (
     ANOMALY_OPERATION_S,
@@ -21,17 +19,12 @@ from .thresholds import (
 
 
 def find(observation: Observation) -> Finding | None:
-    """What is left on by mistake is told first, then pieces, then small operations; on a CPU only."""
+    """On a CPU, the first that is more than a note: what is left on by mistake, then pieces, then small operations."""
     if observation.setup.get("device.kind") != "cpu":
         return None
-    found = (one for one in _all(observation) if one is not None)
-    return next(found, None)
-
-
-def _all(observation: Observation) -> Iterator[Finding | None]:
-    yield _left_on(observation)
-    yield _in_pieces(observation)
-    yield _small_operations(observation)
+    causes = (_left_on(observation), _in_pieces(observation), _small_operations(observation))
+    found = [one for one in causes if one is not None]
+    return next((one for one in found if one.severity is not Severity.NOTE), found[0] if found else None)
 
 
 def _left_on(observation: Observation) -> Finding | None:
