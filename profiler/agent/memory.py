@@ -26,7 +26,8 @@ def used() -> dict[str, int]:
 
 
 def private() -> dict[str, int]:
-    """Bytes that this process shares with no other, and those it has resident; empty where the system does not tell.
+    """Bytes that this process shares with no other, those that are no file's, and all that are resident; empty where the
+    system does not tell.
 
     The system walks all pages for it, which takes milliseconds for a large process: ask rarely.
     """
@@ -36,10 +37,11 @@ def private() -> dict[str, int]:
     except OSError:
         return {}
     sizes = {words[0]: int(words[1]) * 1024 for words in lines if len(words) == 3 and words[1].isdigit()}
-    if not {b"Rss:", b"Private_Clean:", b"Private_Dirty:"} <= set(sizes):
+    if not {b"Rss:", b"Anonymous:", b"Private_Clean:", b"Private_Dirty:"} <= set(sizes):
         return {}
     return {
         "private_bytes": sizes[b"Private_Clean:"] + sizes[b"Private_Dirty:"],
+        "anonymous_bytes": sizes[b"Anonymous:"],
         "resident_bytes": sizes[b"Rss:"],
     }
 

@@ -38,7 +38,7 @@ def _left_on(observation: Observation) -> Finding | None:
         cause, name, each_s = "profiler-left-on", "a profiler of the script", PROFILED_OPERATION_S
     else:
         return None
-    seconds = min(operations * each_s, observation.seconds(Stage.FORWARD, Stage.BACKWARD))
+    seconds = _stretched(observation, operations * each_s)
     return timed_finding(
         observation,
         Kind.LAUNCH_OVERHEAD,
@@ -61,7 +61,7 @@ def _in_pieces(observation: Observation) -> Finding | None:
     if not breaks or pieces is None or pieces < 2:
         return None
     extra = (pieces - 1) * (observation.backwards_per_step or 1.0)
-    seconds = min(extra * PIECE_OVERHEAD_S, observation.seconds(Stage.FORWARD, Stage.BACKWARD))
+    seconds = _stretched(observation, extra * PIECE_OVERHEAD_S)
     first = breaks[0].where
     at = "" if first.file is None else f", first at {short_path(first.file)}:{first.line}"
     return timed_finding(
@@ -88,11 +88,10 @@ def _small_operations(observation: Observation) -> Finding | None:
     if operations is None or operations < MANY_OPERATIONS:
         return None
     model_s = observation.seconds(Stage.FORWARD, Stage.BACKWARD)
-    on_core_s = model_s * (1 - (observation.core_wait_share or 0.0))
-    each_s = on_core_s / operations
+    each_s = model_s * (1 - (observation.core_wait_share or 0.0)) / operations
     if each_s > SMALL_OPERATION_S:
         return None
-    seconds = min(model_s, operations * OPERATION_OVERHEAD_S * model_s / max(on_core_s, 1e-9))
+    seconds = _stretched(observation, operations * OPERATION_OVERHEAD_S)
     lines = observation.lines_of(Stage.FORWARD)
     return timed_finding(
         observation,
@@ -110,3 +109,9 @@ def _small_operations(observation: Observation) -> Finding | None:
             Fact(name="mean time of an operation", value=each_s * 1e6, unit="µs", basis="derived"),
         ),
     )
+
+
+def _stretched(observation: Observation, on_core_s: float) -> float:
+    """What seconds on a core took with the waiting for it; no more than forward and backward."""
+    on_core = max(1 - (observation.core_wait_share or 0.0), 1e-9)
+    return min(on_core_s / on_core, observation.seconds(Stage.FORWARD, Stage.BACKWARD))

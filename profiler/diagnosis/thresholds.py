@@ -148,14 +148,15 @@ OPERATION_OVERHEAD_S = 15e-6
 SMALL_OPERATION_S = 50e-6
 #: Fewer operations than these are no number to speak of.
 MANY_OPERATIONS = 100
-#: What anomaly detection adds to an operation, forward and backward together: a traceback that is noted and a look for
-#: NaN. Measured on one slow core on element-wise operations of 256 values: 26 microseconds, five times the operation.
-ANOMALY_OPERATION_S = 25e-6
+#: What anomaly detection adds to an operation, forward and backward together: a traceback that is noted, the dearer the
+#: deeper modules are nested, and a look for NaN. Measured on one slow core: 26 microseconds in a plain loop, 62 in a
+#: model of three levels of modules.
+ANOMALY_OPERATION_S = 50e-6
 #: What a profiler that is on adds to an operation likewise: 3.6 (torch.profiler) to 4.7 microseconds (autograd's).
 PROFILED_OPERATION_S = 4e-6
-#: What one more piece of a compiled model costs, forward and backward together. Measured on ten blocks with a break in
-#: each: 65 (inductor) to 90 microseconds (aot_eager).
-PIECE_OVERHEAD_S = 65e-6
+#: What one more piece of a compiled model costs, forward and backward together. Measured on one slow core: 65 (inductor)
+#: to 90 microseconds (aot_eager) for blocks of one layer, 180 for blocks of several operations (aot_eager).
+PIECE_OVERHEAD_S = 100e-6
 #: Part of forward and backward that compiling commonly saves: the published gains of the catalog's
 #: torch-compile-default on whole trainings have their middle near 1.3 times.
 COMPILED_SAVES_SHARE = 0.2

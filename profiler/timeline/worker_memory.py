@@ -28,7 +28,7 @@ class WorkerMemory:
         resident_bytes: resident bytes of one worker, the most of any.
         copied_bytes: private bytes that came while resident ones did not, over the recording.
         late_bytes: of these, those of the second half of the time.
-        shared_bytes: bytes that are still shared, each of which may be copied in each worker.
+        shared_bytes: bytes of no file that are still shared, each of which may be copied in each worker.
     """
 
     workers: int
@@ -42,6 +42,7 @@ class WorkerMemory:
 class _Reading:
     t: int
     private: int
+    anonymous: int
     resident: int
 
 
@@ -60,14 +61,16 @@ def worker_memory(recording: RankRecording, loader: int) -> WorkerMemory | None:
         resident_bytes=max(readings[-1].resident for readings in found),
         copied_bytes=sum(_copied(readings[0], readings[-1]) for readings in found),
         late_bytes=sum(_copied(_middle(readings), readings[-1]) for readings in found),
-        shared_bytes=sum(max(readings[-1].resident - readings[-1].private, 0) for readings in found),
+        shared_bytes=sum(max(readings[-1].anonymous - readings[-1].private, 0) for readings in found),
     )
 
 
 def _longest(facts: Iterable[Mapping[str, Any]]) -> list[_Reading]:
     by_process: defaultdict[int, list[_Reading]] = defaultdict(list)
     for fact in facts:
-        values = [whole(fact, key) for key in ("pid", "t", "private_bytes", "resident_bytes")]
+        values = [
+            whole(fact, key) for key in ("pid", "t", "private_bytes", "anonymous_bytes", "resident_bytes")
+        ]
         if None not in values:
             pid, *reading = (value or 0 for value in values)
             by_process[pid].append(_Reading(*reading))

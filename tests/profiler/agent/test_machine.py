@@ -59,3 +59,4 @@ def test_only_switches_that_are_set_are_told(monkeypatch: pytest.MonkeyPatch) ->
 def test_private_bytes_are_part_of_the_resident_ones() -> None:
     found = memory.private()
     assert 0 < found["private_bytes"] <= found["resident_bytes"]
+    assert 0 < found["anonymous_bytes"] <= found["resident_bytes"]
