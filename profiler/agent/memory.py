@@ -26,8 +26,7 @@ def used() -> dict[str, int]:
 
 
 def private() -> dict[str, int]:
-    """Bytes that this process shares with no other, those that are no file's, and all that are resident; empty where the
-    system does not tell.
+    """Bytes that this process shares with no other, those of no file, and all that are resident; else empty.
 
     The system walks all pages for it, which takes milliseconds for a large process: ask rarely.
     """

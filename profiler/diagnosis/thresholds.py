@@ -154,8 +154,9 @@ MANY_OPERATIONS = 100
 ANOMALY_OPERATION_S = 50e-6
 #: What a profiler that is on adds to an operation likewise: 3.6 (torch.profiler) to 4.7 microseconds (autograd's).
 PROFILED_OPERATION_S = 4e-6
-#: What one more piece of a compiled model costs, forward and backward together. Measured on one slow core: 65 (inductor)
-#: to 90 microseconds (aot_eager) for blocks of one layer, 180 for blocks of several operations (aot_eager).
+#: What one more piece of a compiled model costs, forward and backward together. Measured on one slow core: 65
+#: (inductor) to 90 microseconds (aot_eager) for blocks of one layer that are merely cut, 146 and 215 where each cut
+#: also reads a value.
 PIECE_OVERHEAD_S = 100e-6
 #: Part of forward and backward that compiling commonly saves: the published gains of the catalog's
 #: torch-compile-default on whole trainings have their middle near 1.3 times.

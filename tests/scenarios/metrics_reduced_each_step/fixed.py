@@ -10,8 +10,7 @@ from torch.nn.parallel import DistributedDataParallel
 def over_ranks(values):
     for value in values.values():
         dist.all_reduce(value)
-        value /= dist.get_world_size()
-    return values
+    return {name: value / dist.get_world_size() for name, value in values.items()}
 
 
 def main():
