@@ -26,7 +26,7 @@ from .store import Manifest, RunFolder
 from .timeline.compiled import compiled_model
 from .timeline.evaluation import gradient_share
 from .timeline.host import host_lines
-from .timeline.interruptions import compilations, garbage_pauses
+from .timeline.interruptions import compilations, garbage_pauses, recomputation_s
 from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
 from .timeline.minutes import minutes_of, summarised_steps
@@ -104,6 +104,7 @@ def analyse(run: RunFolder) -> Analysis:
             compiled=compiled_model(first.recording),
             operations_per_step=_operations_per_step(first),
             backwards_per_step=_per_step(first, layout.BACKWARD),
+            recomputation_s=recomputation_s(first.recording, first.steps),
             evaluation_gradient_share=gradient_share(first.recording),
             memory=process_memory(first.recording, first.steps),
             worker_memory=_worker_memory(first),

@@ -35,6 +35,7 @@ class Observation:
         compiled: what became of a compiled model.
         operations_per_step: operations that backward runs per step; None if not known.
         backwards_per_step: backwards in a step; None where there is none.
+        recomputation_s: seconds per step in which checkpointed parts of the model are computed again.
         evaluation_gradient_share: share of the forwards of evaluation that keep gradients; None where nothing was
             evaluated.
         memory: memory of the training process; None where it was not read.
@@ -58,6 +59,7 @@ class Observation:
     compiled: CompiledModel = field(default=CompiledModel())
     operations_per_step: float | None = None
     backwards_per_step: float | None = None
+    recomputation_s: float = 0.0
     evaluation_gradient_share: float | None = None
     memory: ProcessMemory | None = None
     worker_memory: WorkerMemory | None = None

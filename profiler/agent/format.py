@@ -59,6 +59,7 @@ H2D = 8  #: argument: number of bytes
 ZERO_GRAD = 9
 GRADIENTS_READY = 10  #: a moment; argument 1: the backward averages gradients over ranks
 LOADER_END = 11  #: a fetch that found the loader exhausted, or failed
+RECOMPUTATION = 12  #: a checkpointed part of the model is computed again, within a backward
 GARBAGE = (
     20  #: argument: generation, plus `PLACE_UNIT` times the number of its ``garbage_place`` fact (0: none)
 )

@@ -164,6 +164,10 @@ COMPILED_SAVES_SHARE = 0.2
 #: Part of the model's and the optimizer's time that blocking launches cost. Ours: a host that may not run ahead leaves
 #: the device idle between kernels, by a tenth for long kernels and by more than half for short ones.
 LAUNCH_BLOCKING_SHARE = 0.3
+#: Computing activations again is worth a word from this share of the step on, where this share of the memory is free:
+#: keeping them takes a third of it in public reports. Ours.
+RECOMPUTED_SHARE = 0.05
+FREE_MEMORY_SHARE = 0.5
 #: An embedding of which a batch looks up at most this share of the rows has a gradient that is mostly zeros. Ours.
 USED_ROWS_SHARE = 0.1
 #: More threads speed up operations that take at least this long, forward and backward together. PyTorch splits work

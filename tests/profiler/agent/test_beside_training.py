@@ -52,6 +52,7 @@ def test_pauses_compilations_and_memory_are_noted(write_script, run_recorded) ->
 SETTINGS = """
     import torch
     from torch import nn
+    from torch.utils.checkpoint import checkpoint
 
     class Model(nn.Module):
         def __init__(self):
@@ -77,6 +78,16 @@ SETTINGS = """
         optimizer.zero_grad()
         compiled(torch.arange(32), step + 2).sum().backward()
         optimizer.step()
+    block = nn.Linear(4, 4)
+    for step in range(3):
+        optimizer.zero_grad()
+        checkpoint(block, torch.ones(2, 4), use_reentrant=False).sum().backward()
+        optimizer.step()
+    model.eval()
+    model.part(torch.zeros(1, 4))
+    nn.MSELoss()(block.eval()(torch.ones(2, 4)), torch.ones(2, 4))
+    with torch.no_grad():
+        block(torch.ones(2, 4))
 """
 
 
@@ -90,6 +101,10 @@ def test_broken_graphs_limits_and_switches_are_noted(write_script, run_recorded)
     assert compiled.limit == "recompile_limit"
     assert {Path(one.where.file or "").name for one in compiled.breaks} == {"train.py"}
     assert compiled.pieces_per_backward is not None and compiled.pieces_per_backward >= 2
+    # AND what is computed again, and the sorts of forward
+    assert len(rank.of_code(layout.RECOMPUTATION)) == 3
+    sorts = [int(argument) for argument in rank.of_code(layout.FORWARD)[-3:, 3]]
+    assert sorts == [layout.IN_EVALUATION_MODE, layout.OF_NO_PARTS, layout.WITHOUT_GRADIENTS]
     # AND so are switches and what the model looks up
     setup = setup_facts(rank)
     assert setup["torch.anomaly_mode"] is True and setup["torch.profiler"] is False

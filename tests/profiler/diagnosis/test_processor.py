@@ -7,6 +7,7 @@ import pytest
 from trainrx.profiler.diagnosis import compute, cpu_threads, diagnose, launch_overhead, recompilation
 from trainrx.profiler.report import HostTelemetry, LoaderReport, Telemetry, WorkerReport
 from trainrx.profiler.timeline.interruptions import Interruptions
+from trainrx.profiler.timeline.process_memory import ProcessMemory
 from trainrx.profiler.vocabulary import Activity, Kind, Severity, Stage
 
 MODEL = {Stage.FORWARD: 10.0, Stage.BACKWARD: 20.0}
@@ -137,3 +138,22 @@ def test_recompilation_takes_its_time_off_the_forward(observe, make_line) -> Non
 
 def test_no_compilation_in_the_timed_steps_is_no_finding(observe) -> None:
     assert recompilation.find(observe(MODEL)) is None
+
+
+@pytest.mark.parametrize(
+    ("recomputation_s", "used", "cause"),
+    [
+        (0.006, 0.2, "needless-recomputation"),
+        (0.006, 0.8, "model-compute"),  # the memory is needed
+        (0.001, 0.2, "model-compute"),  # too little to matter
+        (0.006, None, "model-compute"),  # what is free is not known
+    ],
+)
+def test_activations_computed_again_are_told_where_memory_is_free(
+    observe, recomputation_s: float, used: float | None, cause: str
+) -> None:
+    memory = None
+    if used is not None:
+        memory = ProcessMemory(int(used * 2**33), None, 0.0, limit_bytes=2**33, steps=40)
+    found = compute.find(observe(MODEL, recomputation_s=recomputation_s, memory=memory))
+    assert found is not None and found.cause == cause and found.severity is Severity.NOTE
