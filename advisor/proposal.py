@@ -6,12 +6,27 @@ import re
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ..profiler.report import Finding, Report
-from ..profiler.vocabulary import Stage
-from .predict.estimate import StepEstimate
+from ..profiler.report import Finding, Prediction, Report
+from ..profiler.vocabulary import Kind, Stage
+from .predict.estimate import NO_RELIEF, Relief, StepEstimate, speedup
 
 #: What remains at least of a time that a change removes. Ours.
-LEAST_REMAINS = 0.02
+LEAST_REMAINS = 0.005
+#: The stage whose time a kind of bottleneck is; kinds that are the model's own work have no rest to relieve.
+_STAGE_OF = {
+    Kind.DATA_LOADING: Stage.DATA_WAIT,
+    Kind.COMMUNICATION: Stage.COMMUNICATION,
+    Kind.STRAGGLERS: Stage.COMMUNICATION,
+    Kind.CHECKPOINT_IO: Stage.CHECKPOINT,
+    Kind.EVALUATION: Stage.EVALUATION,
+    Kind.OPTIMIZER_STEP: Stage.OPTIMIZER,
+    Kind.RECOMPILATION: Stage.FORWARD,
+    Kind.HOST_PYTHON: Stage.HOST,
+    Kind.LOGGING: Stage.HOST,
+    Kind.GARBAGE_COLLECTION: Stage.HOST,
+}
+#: Stages of which more can go than the finding itself.
+_SUFFERS = (Stage.HOST, Stage.FORWARD, Stage.COMMUNICATION)
 
 
 class Effort(IntEnum):
@@ -52,6 +67,7 @@ class Proposal:
         estimate: the step with the change; None where nothing can be said.
         knob: the switch that tries it from outside, as ``name=value``.
         fit: whether it answers the cause that was found, helps this kind, or is only listed for it.
+        relieves: whether the rest of a step gets shorter with it, where both share the cores; workers keep them busy.
     """
 
     method: str
@@ -61,6 +77,7 @@ class Proposal:
     estimate: StepEstimate | None = None
     knob: str | None = None
     fit: Fit = Fit.KIND
+    relieves: bool = True
 
 
 @dataclass(frozen=True)
@@ -89,6 +106,35 @@ class Case:
     def exposed_s(self) -> float:
         """Seconds of the step that the finding exposes: the most that can go."""
         return min((self.finding.ms_per_step or 0.0) / 1e3, self.step_s)
+
+    @property
+    def relief(self) -> Relief:
+        """How far the rest of the step gets shorter with the bottleneck gone; none where a GPU computes.
+
+        On a CPU the training competes for cores and caches with what it waits for, in some steps more than in others:
+        the undisturbed ones show what the rest takes by itself, as does the typical step where only a few steps have
+        the bottleneck. At best, what is left of the bottleneck's own stage goes too: what a script computes only to log
+        it, or what ranks take to exchange after one has come late.
+        """
+        own = next((one for one in self.report.stages if one.name is _STAGE_OF.get(self.finding.kind)), None)
+        if self.setup("device.kind") != "cpu" or own is None:
+            return NO_RELIEF
+        rest_s = self.step_s - own.seconds_per_step
+        likely_s, best_s = (
+            max(rest_s - (rest_s if least is None else least), 0.0)
+            for least in (own.rest_undisturbed_s, own.rest_quick_s)
+        )
+        typical_s = self.report.step_time.p50_s if self.report.step_time is not None else self.step_s
+        likely_s = max(likely_s, self.step_s - self.exposed_s - typical_s)
+        beside_s = max(own.seconds_per_step - self.exposed_s, 0.0)
+        return Relief(likely_s, max(best_s, likely_s) + (beside_s if own.name in _SUFFERS else 0.0))
+
+    def prediction(self, proposal: Proposal) -> Prediction | None:
+        """The speed-up that a proposal promises this step; None without an estimate or a step time."""
+        if proposal.estimate is None or self.step_s <= 0:
+            return None
+        relief = self.relief if proposal.relieves else Relief(0.0, self.relief.best_s)
+        return speedup(self.step_s, proposal.estimate, exposed_s=self.exposed_s, relief=relief)
 
     @property
     def cause(self) -> str | None:

@@ -45,11 +45,17 @@ class StepTime(Part):
 
 
 class StageShare(Part):
-    """Exclusive wall time of one stage per step, and its share of the step."""
+    """Exclusive wall time of one stage per step, and its share of the step.
+
+    ``rest_undisturbed_s`` and ``rest_quick_s`` are the first quartile and the first decile, over the timed steps, of
+    what a step takes beside this stage; None where single steps are not known.
+    """
 
     name: Stage
     seconds_per_step: float = Field(ge=0)
     share: float = Field(ge=0, le=1.001)
+    rest_undisturbed_s: float | None = Field(default=None, ge=0)
+    rest_quick_s: float | None = Field(default=None, ge=0)
 
 
 class Where(Part):

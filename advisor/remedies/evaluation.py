@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..proposal import Case, Effort, Fit, Proposal
 
-INTERVAL = 5
+INTERVAL = 10
 
 
 def propose(case: Case) -> Iterator[Proposal]:

@@ -90,7 +90,6 @@ def _graphs(case: Case) -> Iterator[Proposal]:
 def _fused_attention(case: Case) -> Proposal:
     return Proposal(
         method="sdpa",
-        knob="sdpa=true",
         how="torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=...) in place of softmax(q @ k.T) @ v",
         basis="some ten launches of each attention layer become one; attention's part of the launches was not counted",
         effort=Effort.LINES,

@@ -16,6 +16,8 @@ from .partition import Segments, paint
 from .steps import Steps
 
 STAGES = tuple(Stage)
+#: Quantiles over the steps: what the quickest take, and what a step takes that little disturbs.
+QUICK, UNDISTURBED = 0.1, 0.25
 _NUMBER = {stage: number for number, stage in enumerate(STAGES)}
 _OF_CODE = {
     layout.DATA_WAIT: Stage.DATA_WAIT,
@@ -59,10 +61,19 @@ class StageTimes:
         per_step = self.per_step(chosen)
         total = sum(per_step.values())
         return [
-            StageShare(name=stage, seconds_per_step=seconds, share=seconds / total)
-            for stage, seconds in per_step.items()
-            if seconds > 0
+            self._share(stage, seconds, total, chosen) for stage, seconds in per_step.items() if seconds > 0
         ]
+
+    def _share(self, stage: Stage, seconds: float, total_s: float, chosen: NDArray[np.bool_]) -> StageShare:
+        rest = self.seconds[chosen].sum(axis=1) - self.seconds[chosen, _NUMBER[stage]]
+        quick, undisturbed = np.quantile(rest.clip(min=0), (QUICK, UNDISTURBED)).tolist()
+        return StageShare(
+            name=stage,
+            seconds_per_step=seconds,
+            share=seconds / total_s,
+            rest_undisturbed_s=undisturbed,
+            rest_quick_s=quick,
+        )
 
 
 def stage_times(recording: RankRecording, steps: Steps) -> StageTimes:
