@@ -32,7 +32,6 @@ NOT_FOUND = {
     "cold-start": "compiling before the timed steps is paid once: how long the run goes on, a person knows",
     "empty-cache-in-loop": "needs the waiting behind the call on a device",
     "fragmentation": "needs the reserved and the allocated bytes of a device",
-    "layout-conversions": "needs the names of a device's kernels",
     "loss-graph-kept": "what keeps memory alive, growing-memory's own answer, only a person can read in the script",
     "non-fused-optimizer": "needs the optimizer's launches in a device trace",
     "numa-binding": "needs the rate of copies from either socket",
