@@ -24,18 +24,22 @@ from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunI
 from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.clocks import RankClock, rank_clocks
+from .timeline.compiled import compiled_model
 from .timeline.endings import RankEnd, ending_note, ending_of, loss_sentence, lost_ranks, rank_ends
+from .timeline.evaluation import gradient_share
 from .timeline.exchanges import collective_uses
 from .timeline.host import host_lines
-from .timeline.interruptions import compilations, garbage_pauses
+from .timeline.interruptions import compilations, garbage_pauses, recomputation_s
 from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
 from .timeline.minutes import minutes_of, summarised_steps
+from .timeline.own_collectives import own_collectives
 from .timeline.process_memory import process_memory
 from .timeline.rank_summary import RankSummary
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
 from .timeline.telemetry import read_telemetry
+from .timeline.worker_memory import WorkerMemory, worker_memory
 from .trace_report import kernel_classes
 from .unrecorded import why_no_step
 from .verdict import verdict
@@ -113,11 +117,17 @@ def analyse(run: RunFolder) -> Analysis:
             lateness=late,
             exchanges_per_step=_per_step(first, layout.GRADIENTS_READY, synchronised=True),
             core_wait_share=core_wait_share(first.recording),
-            collectives_per_step=_per_step(first, layout.COMMUNICATION) or 0.0,
+            collectives=own_collectives(first.recording, first.steps),
             garbage=garbage_pauses(first.recording, first.steps, first.stages),
+            garbage_by_rank=_garbage_by_rank(ranks),
             compilation=compilations(first.recording, first.steps, first.stages),
+            compiled=compiled_model(first.recording),
             operations_per_step=_operations_per_step(first),
+            backwards_per_step=_per_step(first, layout.BACKWARD),
+            recomputation_s=recomputation_s(first.recording, first.steps),
+            evaluation_gradient_share=gradient_share(first.recording),
             memory=process_memory(first.recording, first.steps),
+            worker_memory=_worker_memory(first),
             telemetry=telemetry,
         )
     )
@@ -215,6 +225,19 @@ def _loader(rank: _RankAnalysis) -> LoaderReport | None:
         return report
     # a training process that loads by itself waits for cores as its thread does
     return report.model_copy(update={"core_wait_share": core_wait_share(rank.recording)})
+
+
+def _worker_memory(rank: _RankAnalysis) -> WorkerMemory | None:
+    settings = training_loader(rank.recording)
+    return None if settings is None else worker_memory(rank.recording, settings["number"])
+
+
+def _garbage_by_rank(ranks: Sequence[_RankAnalysis]) -> dict[int, float]:
+    if len(ranks) < 2:
+        return {}
+    return {
+        rank.recording.rank: garbage_pauses(rank.recording, rank.steps, rank.stages).total_s for rank in ranks
+    }
 
 
 def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> float | None:

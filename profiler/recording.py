@@ -45,6 +45,7 @@ class WorkerRecording:
         ready_ns: when each of its processes was ready for its first batch.
         threads: intra-op threads of each of its processes.
         transforms: running totals per transform and process, later ones last.
+        memory: readings of the memory of each of its processes, in order.
     """
 
     loader: int
@@ -55,6 +56,7 @@ class WorkerRecording:
     ready_ns: tuple[int, ...]
     threads: tuple[int, ...]
     transforms: tuple[dict[str, Any], ...]
+    memory: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +156,7 @@ def _read_worker(folder: Path) -> WorkerRecording | None:
             threads for fact in facts.get("worker", []) if (threads := whole(fact, "threads")) is not None
         ),
         transforms=tuple(facts.get("transform", [])),
+        memory=tuple(facts.get("memory", [])),
     )
 
 

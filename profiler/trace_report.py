@@ -133,6 +133,7 @@ def combined(seen: Sequence[DeviceObservation], skew: RankSkew | None) -> Device
         launch_delay_median_us=_mean_known([one.launch_delay_median_us for one in active]),
         queue_depth=_mean_known([one.queue_depth for one in active]),
         kernel_shares=_mean_shares([one.kernel_shares for one in active]),
+        layout_share=_mean([one.layout_share for one in active]),
         matrix_unit_share=_mean_known([one.matrix_unit_share for one in active]),
         precision_shares=_mean_shares([one.precision_shares for one in active]),
         communication_busy_share=_mean([one.communication_busy_share for one in active]),

@@ -114,6 +114,7 @@ class Activity(Word):
     PRINTING = "printing"
     PLOTTING = "plotting"
     SAVING = "saving"
+    MEASURING = "measuring"
     COMPILING = "compiling"
 
 

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from ..predict.estimate import StepEstimate
 from ..predict.exchange import CPU_RATE, GPU_RATE, Exchange, default_buckets
 from ..proposal import Case, Effort, Fit, Proposal
+from .debugging import left_on
 
 MIB = 2**20
 #: Collectives that a script calls per layer or per value: joining them is the answer, not fewer bytes.
-COMPLETE = frozenset({"sync-batchnorm", "per-parameter-collectives", "loss-allreduce-every-step"})
+COMPLETE = frozenset(
+    {"sync-batchnorm", "per-parameter-collectives", "loss-allreduce-every-step", "distributed-debug"}
+)
 INTERVAL = 10
 
 
@@ -29,6 +32,9 @@ def propose(case: Case) -> Iterator[Proposal]:
             return
         case "sharded-parameters":
             yield from _kept_gathered(case)
+        case "distributed-debug":
+            yield from left_on(case)
+            return
         case _:
             pass
     yield from _once_a_step(case)

@@ -10,15 +10,7 @@ from ..proposal import Case, Declined, Effort, Fit, Proposal
 #: Every tenth step is often enough for metrics; every fiftieth for logs, as in Lightning's ``log_every_n_steps``.
 INTERVAL, LOG_INTERVAL = 10, 50
 #: Nothing that makes the model faster touches Python that runs beside it.
-COMPLETE = frozenset(
-    {
-        "python-between-stages",
-        "metric-on-cpu",
-        "logging-in-the-loop",
-        "printing-in-the-loop",
-        "plotting-in-the-loop",
-    }
-)
+COMPLETE = frozenset({"python-between-stages", "metric-on-cpu"})
 #: Libraries that compute metrics on the CPU, by their folder's name in a path.
 _CPU_METRICS = ("sklearn", "scipy", "pandas", "numpy", "nltk", "pycocotools")
 

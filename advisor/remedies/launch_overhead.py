@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from ..predict.estimate import StepEstimate
 from ..proposal import Case, Declined, Effort, Fit, Proposal
 from .compute import SHORT_CPU_STEP_S, short_cpu_step
+from .debugging import CAUSES as DEBUGGING
 from .debugging import left_on
 from .optimizer_step import propose as joined_updates
 from .recompilation import no_graph_breaks
 
+COMPLETE = DEBUGGING
 #: Even one launch for a whole step takes its time: this part of the waiting remains at best.
 BEST_REMAINS = 0.1
 _MODELLED = "replaying the trace with launches that cost nothing, of which {} % are expected to go"
@@ -20,6 +22,8 @@ _BOUNDED = "the measured time that the device waits for launches, of which {} % 
 def propose(case: Case) -> Iterator[Proposal | Declined]:
     """What is left on by mistake, then compiling and graphs, then the optimizer's own launches."""
     yield from left_on(case)
+    if case.cause in DEBUGGING:
+        return
     compiled = case.setup("model.compiled") is True
     if case.cause == "graph-break" or compiled:
         yield no_graph_breaks(case)

@@ -50,7 +50,7 @@ BATCH_WORDS = 10
 #: Span codes. The argument is the loader's or optimizer's number, or as said.
 DATA_WAIT = 1  #: argument: loader number, plus `READY_UNIT` times one more than the batches that lay ready (0: unknown)
 LOADER_START = 2
-FORWARD = 3  #: argument 1: gradients were off
+FORWARD = 3  #: argument: one of the four below
 BACKWARD = 4
 OPTIMIZER = 5
 COMMUNICATION = (
@@ -62,6 +62,7 @@ ZERO_GRAD = 9
 GRADIENTS_READY = 10  #: a moment; argument 1: the backward averages gradients over ranks
 LOADER_END = 11  #: a fetch that found the loader exhausted, or failed
 COMMUNICATION_WAIT = 12  #: waiting for an asynchronous collective; argument: position in `COLLECTIVE_KINDS`
+RECOMPUTATION = 13  #: a checkpointed part of the model is computed again, within a backward
 GARBAGE = (
     20  #: argument: generation, plus `PLACE_UNIT` times the number of its ``garbage_place`` fact (0: none)
 )
@@ -85,6 +86,10 @@ COLLECTIVE_KINDS = (
     "barrier", "send", "receive",
 )  # fmt: skip
 COLLECTIVE_UNIT = 1 << 6
+#: Sorts of forward: with gradients, in training mode; with gradients off; with gradients although the module is in
+#: evaluation mode; with gradients, of a module without parameters or parts, such as a loss.
+IN_TRAINING, WITHOUT_GRADIENTS, IN_EVALUATION_MODE, OF_NO_PARTS = range(4)
+
 READY_UNIT = 1 << 16
 PLACE_UNIT = 4
 

@@ -13,7 +13,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from . import process
+from . import environment, process
 from .background import Background
 from .calibrate import span_cost_s
 from .flops import FlopCount
@@ -113,6 +113,7 @@ class Recorder:
         self.folder = RankFolder.claim(self.options.run_dir)
         self.thread, self.native_thread = threading.get_ident(), threading.get_native_id()
         self.folder.fact("process", **process.describe())
+        self.folder.fact("environment", **environment.describe())
         self.folder.fact("span_cost", seconds=span_cost_s())
         self._background = Background(self, self.folder)
         self._background.start()

@@ -1,4 +1,4 @@
-"""Memory of the training process grows from step to step, or stands close to its limit.
+"""Memory of the training process or of its workers grows from step to step, or a memory stands close to its limit.
 
 It costs no time until it ends the run, so it has no share of the step and stands behind what costs time.
 """
@@ -6,32 +6,59 @@ It costs no time until it ends the run, so it has no share of the step and stand
 from __future__ import annotations
 
 from ..observation import Observation
-from ..report import Fact, Finding
+from ..report import Fact, Finding, HostTelemetry
 from ..timeline.process_memory import ProcessMemory
+from ..timeline.worker_memory import WorkerMemory
 from ..vocabulary import Kind, Severity
 from .finding import percent
 from .thresholds import (
     AT_LIMIT_SHARE,
+    COPIED_BYTES,
+    COPIED_SHARE,
+    DOMINANT_PART,
     GROWTH_BYTES,
     GROWTH_SHARE,
+    LATE_COPIES_SHARE,
     NEAR_LIMIT_SHARE,
     RISING_SHARE,
     SOON_STEPS,
     confidence,
 )
 
+_GROWTH = {
+    "gc-disabled": "objects that refer to each other pile up, for Python's garbage collector is off",
+    "eval-without-no-grad": "evaluation keeps gradients, and with them every batch that its results come from",
+    "growing-memory": "something keeps what each step makes, such as losses or outputs kept with their graph",
+}
+
 
 def find(observation: Observation) -> Finding | None:
     """Growth first, for it ends every run that is long enough."""
-    memory = observation.memory
-    if memory is None:
-        return None
-    growth = memory.growth_bytes_per_step
-    if growth is not None and _grows(memory, growth):
-        return _growing(observation, memory, growth)
-    share = memory.limit_share
     return (
-        _near_limit(observation, memory, share) if share is not None and share >= NEAR_LIMIT_SHARE else None
+        _growing(observation)
+        or _copying(observation)
+        or _shared_memory(observation)
+        or _near_limit(observation)
+    )
+
+
+def _growing(observation: Observation) -> Finding | None:
+    memory = observation.memory
+    growth = None if memory is None else memory.growth_bytes_per_step
+    if memory is None or growth is None or not _grows(memory, growth):
+        return None
+    cause, left = _cause(observation, memory), _steps_left(observation, memory, growth)
+    forecast = (
+        "" if left is None else f", and ends in about {left:.0f} steps ({_time(left * observation.step_s)})"
+    )
+    return _finding(
+        observation,
+        cause=cause,
+        severity=Severity.HIGH if left is not None and left < SOON_STEPS else Severity.MODERATE,
+        summary=(
+            f"The training process's memory grows by {_mega(growth)} in every step{forecast}: {_GROWTH[cause]}."
+        ),
+        evidence=_evidence(memory),
     )
 
 
@@ -44,43 +71,123 @@ def _grows(memory: ProcessMemory, growth: float) -> bool:
     )
 
 
-def _growing(observation: Observation, memory: ProcessMemory, growth: float) -> Finding:
-    left = memory.steps_left
-    forecast = "" if left is None else f", and reaches its limit in about {left:.0f} steps"
+def _cause(observation: Observation, memory: ProcessMemory) -> str:
+    uncollected = memory.uncollected_per_step
+    if observation.setup.get("python.gc_enabled") is False and (uncollected is None or uncollected > 0):
+        return "gc-disabled"
+    return "eval-without-no-grad" if _peaks_in_evaluation(observation, memory) else "growing-memory"
+
+
+def _peaks_in_evaluation(observation: Observation, memory: ProcessMemory) -> bool:
+    return memory.peak_in_evaluation and (observation.evaluation_gradient_share or 0.0) >= DOMINANT_PART
+
+
+def _steps_left(observation: Observation, memory: ProcessMemory, growth: float) -> float | None:
+    """Steps until the process's limit, or what the machine has free, is used up."""
+    host = _host(observation)
+    until_full = None if host is None or host.available_bytes is None else host.available_bytes / growth
+    known = [steps for steps in (memory.steps_left, until_full) if steps is not None]
+    return min(known, default=None)
+
+
+def _host(observation: Observation) -> HostTelemetry | None:
+    return None if observation.telemetry is None else observation.telemetry.host
+
+
+def _copying(observation: Observation) -> Finding | None:
+    """Workers that copy, page by page, the Python objects that they share with the training process."""
+    memory = observation.worker_memory
+    if memory is None or not _copies(memory):
+        return None
+    host = _host(observation)
+    free = None if host is None else host.available_bytes
+    ends = free is not None and memory.shared_bytes > free
+    rest = f"; {_mega(memory.shared_bytes)} more can follow" + (
+        f", and only {_mega(free)} are free" if ends and free is not None else ""
+    )
     return _finding(
         observation,
-        memory,
-        cause="growing-memory",
-        severity=Severity.HIGH if left is not None and left < SOON_STEPS else Severity.MODERATE,
+        cause="copy-on-write-python-objects",
+        severity=Severity.HIGH if ends else Severity.MODERATE,
         summary=(
-            f"The training process's memory grows by {_mega(growth)} in every step{forecast}: "
-            "something keeps what each step makes, such as losses or outputs kept with their graph."
+            f"{memory.workers} loader workers have copied {_mega(memory.copied_bytes)} of the memory that they share "
+            f"with the training process{rest}: looking at a Python object writes its reference count."
+        ),
+        evidence=(
+            Fact(name="workers' copies of shared memory", value=memory.copied_bytes, unit="bytes"),
+            Fact(name="still shared, over all workers", value=memory.shared_bytes, unit="bytes"),
+            Fact(name="one worker's memory", value=memory.resident_bytes, unit="bytes"),
         ),
     )
 
 
-def _near_limit(observation: Observation, memory: ProcessMemory, share: float) -> Finding:
+def _copies(memory: WorkerMemory) -> bool:
+    return (
+        memory.copied_bytes >= COPIED_BYTES
+        and memory.copied_bytes >= COPIED_SHARE * memory.workers * memory.resident_bytes
+        and memory.late_bytes >= LATE_COPIES_SHARE * memory.copied_bytes
+    )
+
+
+def _shared_memory(observation: Observation) -> Finding | None:
+    """Batches that wait for the training lie in shared memory, which containers often keep small."""
+    size, host = observation.setup.get("memory.shared_bytes"), _host(observation)
+    used = None if host is None else host.shared_bytes
+    if not size or used is None or not observation.setup.get("loader.num_workers"):
+        return None
+    share = used / size
+    if share < NEAR_LIMIT_SHARE:
+        return None
     return _finding(
         observation,
-        memory,
-        cause="near-limit",
+        cause="shm-limit",
         severity=Severity.HIGH if share >= AT_LIMIT_SHARE else Severity.MODERATE,
         summary=(
-            f"The training process uses {percent(share)} of the memory that it may use: a larger batch or a longer "
-            "sample ends the run."
+            f"Shared memory (/dev/shm) has {percent(share)} of its {_mega(size)} in use: loader workers hand batches "
+            "over in it, and the next that finds no room ends the run."
+        ),
+        evidence=(
+            Fact(name="shared memory in use", value=used, unit="bytes"),
+            Fact(name="shared memory", value=size, unit="bytes", basis="setup"),
         ),
     )
+
+
+def _near_limit(observation: Observation) -> Finding | None:
+    memory = observation.memory
+    share = None if memory is None else memory.limit_share
+    if memory is None or share is None or share < NEAR_LIMIT_SHARE:
+        return None
+    evaluates = _peaks_in_evaluation(observation, memory)
+    why = f": {_GROWTH['eval-without-no-grad']}" if evaluates else ""
+    return _finding(
+        observation,
+        cause="eval-without-no-grad" if evaluates else "near-limit",
+        severity=Severity.HIGH if share >= AT_LIMIT_SHARE else Severity.MODERATE,
+        summary=(
+            f"The training process uses {percent(share)} of the memory that it may use{why}. A larger batch or a "
+            "longer sample ends the run."
+        ),
+        evidence=_evidence(memory),
+    )
+
+
+def _evidence(memory: ProcessMemory) -> tuple[Fact, ...]:
+    facts = [Fact(name="peak memory", value=memory.peak_bytes, unit="bytes")]
+    if memory.growth_bytes_per_step is not None:
+        facts.append(
+            Fact(name="growth per step", value=memory.growth_bytes_per_step, unit="bytes", basis="derived")
+        )
+    if memory.limit_bytes is not None:
+        facts.append(Fact(name="memory limit", value=memory.limit_bytes, unit="bytes", basis="setup"))
+    if memory.uncollected_per_step:
+        facts.append(Fact(name="objects not collected, more per step", value=memory.uncollected_per_step))
+    return tuple(facts)
 
 
 def _finding(
-    observation: Observation, memory: ProcessMemory, *, cause: str, severity: Severity, summary: str
+    observation: Observation, *, cause: str, severity: Severity, summary: str, evidence: tuple[Fact, ...]
 ) -> Finding:
-    facts = [Fact(name="peak memory", value=memory.peak_bytes, unit="bytes")]
-    growth = memory.growth_bytes_per_step
-    if growth is not None:
-        facts.append(Fact(name="growth per step", value=growth, unit="bytes", basis="derived"))
-    if memory.limit_bytes is not None:
-        facts.append(Fact(name="memory limit", value=memory.limit_bytes, unit="bytes", basis="setup"))
     return Finding(
         kind=Kind.MEMORY_CAPACITY,
         family=Kind.MEMORY_CAPACITY.family,
@@ -89,10 +196,16 @@ def _finding(
         ms_per_step=0.0,
         severity=severity,
         confidence=confidence(observation.step_time.n),
-        evidence=facts,
+        evidence=list(evidence),
         summary=summary,
     )
 
 
 def _mega(size: float) -> str:
-    return f"{size / 2**20:.1f} MB"
+    return f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{size / 2**20:.1f} MB"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 2 * 3600 else f"{seconds / 3600:.0f} hours"

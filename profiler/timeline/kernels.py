@@ -87,6 +87,7 @@ _MATRIX_UNITS = re.compile(
     r"|_MI\d+x\d+x|mfma|flash|fmha|tensor_?core|gmma",
     re.IGNORECASE,
 )
+_LAYOUT = re.compile(r"nchw\w*?to\w*?nhwc|nhwc\w*?to\w*?nchw", re.IGNORECASE)
 _PRECISIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("fp8", re.compile(r"fp8|e4m3|e5m2|f8f8", re.IGNORECASE)),
     ("int8", re.compile(r"int8|s8s8|imma|i8i8|_I8", re.IGNORECASE)),
@@ -117,6 +118,11 @@ def on_matrix_units(name: str) -> bool:
     return _MATRIX_UNITS.search(name[:512]) is not None
 
 
+def converts_layout(name: str) -> bool:
+    """Whether a kernel only turns images from NCHW to NHWC or back, as libraries do around convolutions."""
+    return _LAYOUT.search(name[:512]) is not None
+
+
 def precision_of(name: str) -> str | None:
     """The precision of a matrix kernel, where its name says so."""
     for precision, pattern in _PRECISIONS:
@@ -131,7 +137,7 @@ class KernelTable:
 
     Times are summed over streams, so they may exceed the wall time. ``matrix_ns`` is the part of matmul,
     convolution and attention time on matrix units, ``precision_ns`` the same time by precision, as far as
-    names say.
+    names say; ``layout_ns`` is the part that only converts images between NCHW and NHWC.
     """
 
     kinds: tuple[KernelKind, ...]
@@ -140,6 +146,13 @@ class KernelTable:
     matrix_ns: int
     matrix_capable_ns: int
     precision_ns: dict[str, int]
+    layout_ns: int = 0
+
+    @property
+    def layout_share(self) -> float:
+        """Share of kernels that convert layouts in all kernel time; 0 where there is no kernel time."""
+        total = int(self.total_ns.sum())
+        return self.layout_ns / total if total else 0.0
 
     def share(self, kind: KernelKind) -> float:
         """Share of a class in all kernel time; 0 where there is no kernel time."""
@@ -182,6 +195,7 @@ def kernel_table(trace: Trace, kinds: npt.NDArray[np.int64], window: Intervals) 
         matrix_ns=sum(ns for name, ns in by_name if on_matrix_units(name)),
         matrix_capable_ns=sum(ns for _, ns in by_name),
         precision_ns=_by_precision(by_name),
+        layout_ns=sum(ns for name, ns in by_name if converts_layout(name)),
     )
 
 

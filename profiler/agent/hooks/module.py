@@ -6,7 +6,7 @@ from functools import wraps
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from ..format import FORWARD
+from ..format import FORWARD, IN_EVALUATION_MODE, IN_TRAINING, OF_NO_PARTS, WITHOUT_GRADIENTS
 from ..recorder import now
 
 if TYPE_CHECKING:
@@ -38,7 +38,14 @@ def install(module: Any, recorder: Recorder) -> None:
             return original(self, *args, **kwargs)
         finally:
             recorder.inside = False
-            spans.append((FORWARD, start, now(), 0 if gradients_are_on() else 1))
+            spans.append((FORWARD, start, now(), _sort(self) if gradients_are_on() else WITHOUT_GRADIENTS))
 
     base.__call__ = __call__
     recorder.skip_in_dynamo(__call__)
+
+
+def _sort(module: Any) -> int:
+    """Which sort of forward with gradients a call is."""
+    if not module.training:
+        return IN_EVALUATION_MODE
+    return IN_TRAINING if module._parameters or module._modules else OF_NO_PARTS
