@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...profiler.ingest.column_values import distinct
 from ...profiler.ingest.columns import HostKind, Trace
 from ...profiler.timeline.idle import LOADER_PREFIX
-from ...profiler.timeline.intervals import Intervals, covered_within, distinct, union
+from ...profiler.timeline.intervals import Intervals, covered_within, union
 from .blocking_calls import BlockingCalls
 from .graph import I64, Cause, Edges, edges, joined
 from .handover import Handovers

@@ -18,9 +18,7 @@ def replay(graph: Graph, weights: F64) -> F64:
     lies at the window's start. Returns shape (nodes,).
     """
     times = [0.0] * len(graph.time_ns)
-    for source, target, weight in zip(
-        graph.source.tolist(), graph.target.tolist(), weights.tolist(), strict=True
-    ):
+    for (source, target), weight in zip(graph.links, weights.tolist(), strict=True):
         reached = times[source] + weight
         if reached > times[target]:  # noqa: PLR1730  # a call of `max` per edge takes twice as long
             times[target] = reached
@@ -39,7 +37,7 @@ def critical_edges(graph: Graph, weights: F64, times: F64) -> I64:
         begin, end = first[place[node]], first[place[node] + 1]
         if begin == end:
             break
-        edge = max(range(begin, end), key=reached.__getitem__)
+        edge = begin if end == begin + 1 else max(range(begin, end), key=reached.__getitem__)
         path.append(edge)
         node = before[edge]
     return np.array(path, dtype=np.int64)

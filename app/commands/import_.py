@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,12 +53,14 @@ def import_(
 
 @contextmanager
 def _progress() -> Generator[tuple[Progress, CountProgress], None, None]:
-    """Bars on stderr, shown only on a terminal and once reading takes a moment."""
+    """Bars on stderr, shown only on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None, lambda done, total: None
+        return
     from rich.console import Console
     from rich.progress import Progress as Bars
 
-    console = Console(stderr=True)
-    with Bars(console=console, transient=True, disable=not console.is_terminal) as bars:
+    with Bars(console=Console(stderr=True), transient=True) as bars:
         reading = bars.add_task("reading", total=None)
         files = bars.add_task("files", total=None, visible=False)
 

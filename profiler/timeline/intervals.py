@@ -7,13 +7,11 @@ Everything is vectorised and linear in the number of intervals once they are sor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 I64 = npt.NDArray[np.int64]
-IntegerT = TypeVar("IntegerT", np.int32, np.int64)
 
 
 @dataclass(frozen=True)
@@ -39,12 +37,6 @@ class Intervals:
 
     def __sub__(self, other: Intervals) -> Intervals:
         return difference(self, other)
-
-
-def distinct(values: npt.NDArray[IntegerT]) -> npt.NDArray[IntegerT]:
-    """The different values, sorted. Shape (n,); `numpy.unique` hashes them first, which costs more than sorting."""
-    ordered = np.sort(values)
-    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
 
 
 def empty() -> Intervals:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,9 +43,13 @@ def run_task(task: FileTask, progress: Progress = no_progress) -> Outcome:
 def _summary(recording: Recording, columns: Path | None) -> Outcome:
     if isinstance(recording, MemoryRecording | MetricSeries | ExecutionGraph):
         return recording
-    if columns is not None:
-        write_columns(recording, columns)
-    return summarise(recording)
+    if columns is None:
+        return summarise(recording)
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        written = beside.submit(write_columns, recording, columns)
+        summary = summarise(recording)
+        written.result()
+    return summary
 
 
 def needs_pool(tasks: Sequence[FileTask]) -> bool:
