@@ -145,7 +145,7 @@ class _Finder:
     def _launches_by_thread(self, linked: npt.NDArray[np.intp]) -> dict[int, tuple[I64, I64]]:
         threads = self._trace.host.thread[self._work.call[linked]] if len(linked) else linked
         by_thread: dict[int, tuple[I64, I64]] = {}
-        for thread in np.unique(threads):
+        for thread in distinct(threads):
             own = linked[threads == thread]
             own = own[np.argsort(self._work.launch_ns[own], kind="stable")]
             by_thread[int(thread)] = (self._work.launch_ns[own], own.astype(np.int64))
