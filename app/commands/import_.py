@@ -20,13 +20,20 @@ if TYPE_CHECKING:
 
 def import_(
     paths: Annotated[
-        list[Path],
-        typer.Argument(help="trace files, or folders of them: all ranks of one run", metavar="PATH..."),
+        list[str],
+        typer.Argument(
+            help="trace files, or folders of them: all ranks of one run; also remote, as s3://BUCKET/FOLDER",
+            metavar="PATH...",
+        ),
     ],
     runs: RunsDir = DEFAULT_RUNS,
     as_json: AsJson = False,
     rank_pattern: Annotated[
         str | None, typer.Option(help="regular expression whose one group is the rank in a path")
+    ] = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(help="where files are read: dask://HOST:PORT, whose workers see the same paths"),
     ] = None,
     columns: Annotated[bool, typer.Option(help="keep the parsed columns in the run folder")] = True,
 ) -> None:
@@ -42,6 +49,7 @@ def import_(
             paths,
             runs,
             rank_pattern=rank_pattern,
+            executor=executor,
             keep_columns=columns,
             byte_progress=by_bytes,
             file_progress=by_files,

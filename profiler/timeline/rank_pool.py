@@ -12,9 +12,11 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..ingest.column_store import write_columns
-from ..ingest.recordings import ExecutionGraph, MemoryRecording, MetricSeries, Recording
+from ..ingest.recordings import ExecutionGraph, MemoryRecording, MetricSeries, Recording, named_by
+from ..ingest.remote import fetched
 from ..ingest.sniff import open_trace
 from ..ingest.source import Progress, no_progress
+from ..trace_files import TraceFile
 from .rank_summary import RankSummary, summarise
 
 Outcome = RankSummary | MemoryRecording | MetricSeries | ExecutionGraph | InputError
@@ -28,16 +30,23 @@ FEW_FILES = 16
 class FileTask:
     """One file to read, and the folder its columns go to (None: they are not kept)."""
 
-    path: Path
+    file: TraceFile
     columns: Path | None = None
 
 
 def run_task(task: FileTask, progress: Progress = no_progress) -> Outcome:
     """Read one file, keep its columns, summarise it; an unreadable file is an outcome, not an exception."""
     try:
-        return _summary(open_trace(task.path, progress=progress), task.columns)
+        return _summary(_recording(task.file, progress), task.columns)
     except InputError as error:
         return error
+
+
+def _recording(file: TraceFile, progress: Progress) -> Recording:
+    if file.url is None:
+        return open_trace(file.path, progress=progress)
+    with fetched(file.url, progress=progress) as local:
+        return named_by(open_trace(local), file.url)
 
 
 def _summary(recording: Recording, columns: Path | None) -> Outcome:
@@ -56,7 +65,7 @@ def needs_pool(tasks: Sequence[FileTask]) -> bool:
     """Whether the files are many or large enough for several processes."""
     if len(tasks) < 2:
         return False
-    sizes = sum(task.path.stat().st_size for task in tasks)
+    sizes = sum(task.file.size_bytes for task in tasks)
     return len(tasks) > FEW_FILES or sizes > SMALL_BYTES
 
 
