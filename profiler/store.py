@@ -12,7 +12,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from .errors import InputError, UsageError
@@ -186,6 +185,8 @@ def find_run(name: str, runs_dir: Path) -> RunFolder:
 def _is_alive(manifest: Manifest) -> bool:
     if manifest.launcher_pid is None:
         return False
+    import psutil
+
     try:
         process = psutil.Process(manifest.launcher_pid)
         started = process.create_time()

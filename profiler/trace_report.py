@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .diagnosis.device.observation import DeviceObservation, RankSkew
 from .diagnosis.device.verdict import find_all, verdict
+from .ingest.column_values import median, quantile
 from .ingest.recordings import ExecutionGraph, MemoryRecording, MetricSeries
 from .report import (
     CollectiveSkew,
@@ -185,8 +186,8 @@ def step_time(step_s: npt.NDArray[np.float64]) -> StepTime | None:
     if not len(step_s):
         return None
     return StepTime(
-        p50_s=float(np.median(step_s)),
-        p95_s=float(np.quantile(step_s, 0.95)),
+        p50_s=median(step_s),
+        p95_s=quantile(step_s, 0.95),
         mean_s=float(step_s.mean()),
         n=len(step_s),
     )
