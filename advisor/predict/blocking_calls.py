@@ -143,7 +143,7 @@ class _Finder:
         return {correlation: stream for correlation, stream in found.items() if stream is not None}
 
     def _launches_by_thread(self, linked: npt.NDArray[np.intp]) -> dict[int, tuple[I64, I64]]:
-        threads = self._trace.host.thread[self._work.call[linked]] if len(linked) else linked
+        threads = self._trace.host.thread[self._work.call[linked]].astype(np.int64) if len(linked) else linked
         by_thread: dict[int, tuple[I64, I64]] = {}
         for thread in distinct(threads):
             own = linked[threads == thread]

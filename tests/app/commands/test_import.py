@@ -135,5 +135,15 @@ def test_an_import_loads_nothing_heavy_that_it_does_not_use(trace: Path, tmp_pat
         text=True,
     )
     assert done.returncode == 0
-    unused = {"torch", "pandas", "scipy", "plotly", "streamlit", "psutil", "libcst", "rich.progress", "numpy.ma"}
+    unused = {
+        "torch",
+        "pandas",
+        "scipy",
+        "plotly",
+        "streamlit",
+        "psutil",
+        "libcst",
+        "rich.progress",
+        "numpy.ma",
+    }
     assert not unused & set(json.loads(done.stderr))
