@@ -6,7 +6,7 @@ from ..observation import Observation
 from ..report import Fact, Finding
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, place, places, timed_finding
-from .thresholds import DOMINANT_PART, SMALL_BUCKET_BYTES
+from .thresholds import SMALL_BUCKET_BYTES, TINY_COLLECTIVES_SHARE
 
 _TRANSPORTS = ("env.nccl_p2p_disable", "env.nccl_ib_disable", "env.nccl_shm_disable")
 _SWITCHES = ("env.torch_distributed_debug", *_TRANSPORTS)
@@ -62,7 +62,9 @@ def _small_collectives(observation: Observation) -> tuple[str, str] | None:
         return "sync-batchnorm", f", in {own.per_step:.0f} collectives of {norms} synchronised norm layers"
     if own.per_step > _many_collectives(observation):
         return None
-    if own.tiny_per_step >= 1 and own.tiny_s >= DOMINANT_PART * observation.seconds(Stage.COMMUNICATION):
+    if own.tiny_per_step >= 1 and own.tiny_s >= TINY_COLLECTIVES_SHARE * observation.seconds(
+        Stage.COMMUNICATION
+    ):
         return (
             "loss-allreduce-every-step",
             f": {ms(own.tiny_s)} of it in {own.tiny_per_step:.0f} collectives of a few numbers each, such as losses"
