@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ..observation import Observation
-from ..report import Fact, Finding
+from ..report import Fact, Finding, HostLine
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, place, places, timed_finding
 from .thresholds import SMALL_BUCKET_BYTES, TINY_COLLECTIVES_SHARE
 
+MAX_LINES = 12
 _TRANSPORTS = ("env.nccl_p2p_disable", "env.nccl_ib_disable", "env.nccl_shm_disable")
 _SWITCHES = ("env.torch_distributed_debug", *_TRANSPORTS)
 
@@ -28,7 +29,7 @@ def find(observation: Observation) -> Finding | None:
             f"Exchanging gradients between ranks takes {ms(seconds)} of every step "
             f"({percent(seconds / observation.step_s)}){explanation}."
         ),
-        where=places(observation.lines_of(Stage.COMMUNICATION)),
+        where=places(_own_lines(observation)),
         evidence=(
             Fact(name="collectives of the script per step", value=round(observation.collectives.per_step, 2)),
             *_told(observation),
@@ -68,9 +69,16 @@ def _small_collectives(observation: Observation) -> tuple[str, str] | None:
         return (
             "loss-allreduce-every-step",
             f": {ms(own.tiny_s)} of it in {own.tiny_per_step:.0f} collectives of a few numbers each, such as losses"
-            f"{place(observation.lines_of(Stage.COMMUNICATION))}",
+            f"{place(_own_lines(observation))}",
         )
     return None
+
+
+def _own_lines(observation: Observation) -> tuple[HostLine, ...]:
+    """Lines of the script that call collectives; a backward's line only waits in those of data parallelism."""
+    backward = {(line.file, line.line) for line in observation.lines if line.stage is Stage.BACKWARD}
+    lines = observation.lines_of(Stage.COMMUNICATION, at_most=MAX_LINES)
+    return tuple(line for line in lines if (line.file, line.line) not in backward)[:3]
 
 
 def _many_collectives(observation: Observation) -> float:
