@@ -132,7 +132,7 @@ def test_collectives_and_clocks_of_a_recorded_run_are_told(samples: Any) -> None
         "rank 1's clock is 2.5 s ahead (known as well as the machines' wall clocks agree)"
     )
     assert [list(row.values()) for row in matrix.uses] == [
-        ["all-gather", "7×", "1.0 MB", "4.0 ms"],
+        ["all-gather", "7×", "1.0 MiB", "4.0 ms"],
         ["barrier", "0.5×", "n/a", "1.0 ms"],
     ]
 
