@@ -157,6 +157,16 @@ def _schedule(asked: Asked) -> Iterator[Check]:
         )
 
 
+def _middle(asked: Asked) -> Iterator[Check]:
+    if any(not run.ends_only for method in asked.methods for run in method.runs):
+        yield Check(
+            "ends-only",
+            Standing.BROKEN,
+            "Qualities below the last are read in the middle of a schedule: full trainings at several budgets, named like "
+            "method-steps200-seed1.csv, show what a method does with less.",
+        )
+
+
 def _tuning(asked: Asked) -> Iterator[Check]:
     baseline = asked.methods[0].name
     yield _question(
@@ -263,7 +273,7 @@ def _evaluations(asked: Asked) -> Iterator[Check]:
 
 
 _CHECKS: tuple[Callable[[Asked], Iterable[Check]], ...] = (
-    _evaluation, _schedule, _budget, _tuning, _hardware, _whole_cost, _time_beside, _seeds, _evaluations, _target,
+    _evaluation, _schedule, _budget, _middle, _tuning, _hardware, _whole_cost, _time_beside, _seeds, _evaluations, _target,
 )  # fmt: skip
 #: The rules that a user can answer.
 RULES = ("evaluation-data", "schedule-ended", "baseline-tuned", "same-hardware", "whole-cost")

@@ -34,6 +34,7 @@ class Outcome(str, Enum):
     NO_EVIDENCE = "no evidence of a difference"
     NEVER_REACHED = "never reaches the target"
     ONLY_ONE = "reaches the target, the baseline never does"
+    NEITHER = "neither reaches the target"
     UNAVAILABLE = "cannot be compared"
 
 
@@ -116,7 +117,7 @@ def outcome_at(baseline: Sequence[Curve], method: Sequence[Curve], quality: floa
         case [False, True]:
             return Outcome.ONLY_ONE
         case [False, False]:
-            return Outcome.UNAVAILABLE
+            return Outcome.NEITHER
         case _:
             return _claim(speedup_at(baseline, method, quality), min(len(baseline), len(method)))
 
