@@ -44,6 +44,7 @@ def ask(
         direction=_direction(named, better),
         cost=_cost(sources, cost),
         target=target,
+        target_fixed=target is not None,
         baseline=baseline,
         answers=answers or {},
     )
@@ -84,7 +85,7 @@ def document(comparison: QualityComparison) -> str:
                 "name": question.cost if axis is None else axis.value,
                 "unit": None if axis is None else axis.unit,
             },
-            "target": {"quality": comparison.target, "told": question.target is not None},
+            "target": {"quality": comparison.target, "fixed_before": question.target_fixed},
             "shared_range": comparison.shared,
             "equal_cost": comparison.equal_cost,
             "baseline": comparison.baseline,
@@ -95,6 +96,7 @@ def document(comparison: QualityComparison) -> str:
                     "rule": check.rule,
                     "standing": check.standing.value,
                     "sentence": check.sentence,
+                    "answer": check.answer,
                     "forbids_headline": check.forbids,
                 }
                 for check in comparison.checks

@@ -6,7 +6,7 @@ What files do not tell is asked, never assumed. A serious rule that is broken fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -43,12 +43,14 @@ class Check:
         rule: its name, with which a question is answered.
         sentence: what was found, or the question.
         serious: if it is broken no headline number is given.
+        answer: what the user said to the question that the sentence is; None where nobody was asked.
     """
 
     rule: str
     standing: Standing
     sentence: str
     serious: bool = False
+    answer: bool | None = None
 
     @property
     def forbids(self) -> bool:
@@ -63,7 +65,7 @@ class Asked:
     methods: Sequence[Method]
     metric: str
     cost: CostAxis | str
-    target_told: bool
+    target_fixed: bool
 
     @property
     def sources(self) -> list[Source]:
@@ -87,9 +89,7 @@ def checks(asked: Asked, answers: Mapping[str, bool]) -> tuple[Check, ...]:
 def _answered(check: Check, answer: bool | None) -> Check:
     if answer is None or check.standing is not Standing.ASKED:
         return check
-    said = "yes" if answer else "no"
-    standing = Standing.KEPT if answer else Standing.BROKEN
-    return Check(check.rule, standing, f"{check.sentence} You said {said}.", serious=True)
+    return replace(check, standing=Standing.KEPT if answer else Standing.BROKEN, answer=answer)
 
 
 def _evaluation(asked: Asked) -> Iterator[Check]:
@@ -108,7 +108,7 @@ def _evaluation(asked: Asked) -> Iterator[Check]:
 
 
 def _target(asked: Asked) -> Iterator[Check]:
-    if not asked.target_told:
+    if not asked.target_fixed:
         yield Check(
             "target-first",
             Standing.BROKEN,
@@ -162,8 +162,8 @@ def _middle(asked: Asked) -> Iterator[Check]:
         yield Check(
             "ends-only",
             Standing.BROKEN,
-            "Qualities below the last are read in the middle of a schedule: full trainings at several budgets, named like "
-            "method-steps200-seed1.csv, show what a method does with less.",
+            "Qualities below the last are read in the middle of a schedule: full trainings at several budgets, named "
+            "like method-steps200-seed1.csv, show what a method does with less.",
         )
 
 
@@ -273,7 +273,8 @@ def _evaluations(asked: Asked) -> Iterator[Check]:
 
 
 _CHECKS: tuple[Callable[[Asked], Iterable[Check]], ...] = (
-    _evaluation, _schedule, _budget, _middle, _tuning, _hardware, _whole_cost, _time_beside, _seeds, _evaluations, _target,
+    _evaluation, _schedule, _budget, _middle, _tuning, _hardware, _whole_cost, _time_beside, _seeds, _evaluations,
+    _target,
 )  # fmt: skip
 #: The rules that a user can answer.
 RULES = ("evaluation-data", "schedule-ended", "baseline-tuned", "same-hardware", "whole-cost")

@@ -39,6 +39,7 @@ class Question:
     Attributes:
         cost: an axis, or the name of a column that holds a running total.
         target: the quality to be reached; None takes the best that every method reaches.
+        target_fixed: it was fixed before the trainings, not chosen from their curves.
         baseline: None takes the first method.
         answers: to rules of a fair comparison, by name.
     """
@@ -47,6 +48,7 @@ class Question:
     direction: Direction
     cost: CostAxis | str
     target: float | None = None
+    target_fixed: bool = False
     baseline: str | None = None
     answers: Mapping[str, bool] = field(default_factory=dict[str, bool])
 
@@ -150,10 +152,21 @@ def compare_curves(sources: Sequence[Source], question: Question) -> QualityComp
         equal_cost=equal_cost,
         ends=_ends(methods, question.direction),
         checks=checks(
-            Asked(methods, question.metric, question.cost, target_told=question.target is not None),
+            Asked(methods, question.metric, question.cost, target_fixed=question.target_fixed),
             question.answers,
         ),
     )
+
+
+def shared_qualities(sources: Sequence[Source], question: Question) -> tuple[float, float] | None:
+    """From the worst to the best quality that all methods reach; None where there is none.
+
+    Raises:
+        InputError: a file lacks the metric or the cost.
+        UsageError: two files say that they are the same training.
+    """
+    methods = methods_of(sources, metric=question.metric, cost=question.cost, direction=question.direction)
+    return shared_range([method.curves for method in methods])
 
 
 def _ordered(methods: list[Method], question: Question) -> list[Method]:

@@ -11,7 +11,7 @@ from rich.text import Text
 from ...advisor.compare.curve_fairness import Check, Standing
 from ...advisor.compare.quality_cost import QualityComparison
 from ..views.diagnosis import Tone
-from ..views.quality import QualityView, quality_view
+from ..views.quality import QualityView, check_words, quality_view
 
 _STYLES = {
     Tone.HEALTHY: "bold green",
@@ -37,7 +37,7 @@ def _parts(view: QualityView, comparison: QualityComparison) -> Iterator[Rendera
     yield Text("\nRules of a fair comparison", style="bold")
     for check in view.checks:
         yield Text(
-            f"{'✗' if check.forbids else _MARKS[check.standing]} {check.sentence}{_how_to_answer(check)}"
+            f"{'✗' if check.forbids else _MARKS[check.standing]} {check_words(check)}{_how_to_answer(check)}"
         )
 
 

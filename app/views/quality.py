@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...advisor.compare.costs import CostAxis
@@ -25,7 +25,6 @@ _LESS = {
     CostAxis.FLOPS: "fewer FLOPs",
     CostAxis.ENERGY: "less energy",
 }
-_MORE = {axis: words.replace("fewer", "more").replace("less", "more") for axis, words in _LESS.items()}
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def headline(comparison: QualityComparison) -> Headline:
     """One sentence: what is cheaper by how much, no evidence, or why there is no number."""
     if comparison.forbidding:
         return Headline(
-            "no fair comparison", f"No headline number: {comparison.forbidding[0].sentence}", Tone.CONCERN
+            "no fair comparison", f"No headline number: {check_words(comparison.forbidding[0])}", Tone.CONCERN
         )
     if len(comparison.results) < 2:
         return Headline(
@@ -243,10 +242,10 @@ def _outcome(comparison: QualityComparison, target: float) -> Headline:
     if cheaper:
         best = max(cheaper, key=lambda one: one.speedup.median if one.speedup else 0.0)
         assert best.speedup is not None
+        much = f"{text.times(best.speedup.median)} {_less(comparison.question.cost)}"
         return Headline(
             "cheaper",
-            f"{best.method.name} reaches {aim} with {text.times(best.speedup.median)} {_words(_LESS, comparison)} than "
-            f"{comparison.baseline} ({interval(best.speedup)}).",
+            f"{best.method.name} reaches {aim} with {much} than {comparison.baseline} ({interval(best.speedup)}).",
             Tone.HEALTHY,
         )
     only = [one for one in others if one.outcome is Outcome.ONLY_ONE]
@@ -281,17 +280,13 @@ def _costlier(comparison: QualityComparison, others: Sequence[MethodResult], aim
 def _no_evidence(comparison: QualityComparison, aim: str) -> str:
     few = any(len(one.method.runs) < MIN_SEEDS for one in comparison.results)
     why = f": nothing is claimed with fewer than {MIN_SEEDS} seeds a method" if few else ""
-    what = (
-        "another method needs"
-        if len(comparison.results) > 2
-        else f"{comparison.results[1].method.name} needs"
-    )
-    return f"No evidence that {what} less or more than {comparison.baseline} to reach {aim}{why}."
+    _, *others = comparison.results
+    what = "another method" if len(others) > 1 else others[0].method.name
+    return f"No evidence that {what} needs less or more than {comparison.baseline} to reach {aim}{why}."
 
 
-def _words(words: dict[CostAxis, str], comparison: QualityComparison) -> str:
-    axis = comparison.question.cost
-    return words[axis] if isinstance(axis, CostAxis) else f"less {axis}"
+def _less(axis: CostAxis | str) -> str:
+    return _LESS[axis] if isinstance(axis, CostAxis) else f"less {axis}"
 
 
 def _with_reserve(found: Headline, *, asked: bool) -> Headline:
@@ -302,6 +297,12 @@ def _with_reserve(found: Headline, *, asked: bool) -> Headline:
     )
 
 
-def check_lines(checks: Sequence[Check], standing: Standing) -> Iterator[Check]:
-    """The checks that stand so."""
-    return (check for check in checks if check.standing is standing)
+def check_words(check: Check) -> str:
+    """A check in words, with the answer that was given."""
+    match check.answer:
+        case None:
+            return check.sentence
+        case True:
+            return f"{check.sentence} You said yes."
+        case False:
+            return f"{check.sentence} You said no."
