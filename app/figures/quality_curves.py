@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import plotly.graph_objects as go
 
 from ..views.quality import Line, QualityView
+from .log_axis import log_axis
 from .palette import CATEGORICAL, NEUTRAL
 from .template import styled
 
@@ -20,8 +21,8 @@ def quality_curves(view: QualityView, *, log_cost: bool = False, log_quality: bo
     """Draw the curves; a band reaches from the least to the greatest of a method's seeds."""
     figure = go.Figure([*(trace for line in view.lines for trace in _traces(line)), *_target(view)])
     figure.update_layout(hovermode="closest")
-    figure.update_xaxes(title=view.cost_title, type="log" if log_cost else "linear", showgrid=False)
-    figure.update_yaxes(title=view.metric, type="log" if log_quality else "linear")
+    figure.update_xaxes(title=view.cost_title, showgrid=False, **(log_axis(_costs(view)) if log_cost else {}))
+    figure.update_yaxes(title=shown(view.metric), **(log_axis(_qualities(view)) if log_quality else {}))
     return styled(figure, height_px=HEIGHT_PX)
 
 
@@ -81,19 +82,24 @@ def _area(line: Line, known: Sequence[tuple[float, float, float]]) -> go.Scatter
 def _target(view: QualityView) -> Iterator[go.Scatter]:
     if view.target is None:
         return
-    ends = [
-        float(cost)
-        for line in view.lines
-        for cost in (line.band.cost[:1].tolist() + line.band.cost[-1:].tolist())
-    ]
+    costs = _costs(view)
     yield go.Scatter(
-        x=[min(ends, default=0.0), max(ends, default=1.0)],
+        x=[min(costs, default=0.0), max(costs, default=1.0)],
         y=[view.target, view.target],
         mode="lines",
         line={"color": NEUTRAL, "width": 1.5, "dash": "dot"},
         name=f"target {view.target_words}",
         hoverinfo="skip",
     )
+
+
+def _costs(view: QualityView) -> list[float]:
+    return [float(cost) for line in view.lines for cost in line.band.cost]
+
+
+def _qualities(view: QualityView) -> list[float]:
+    ends = (end for line in view.lines for end in (*line.band.low, *line.band.high))
+    return [end for end in ends if end is not None]
 
 
 def shown(name: str) -> str:

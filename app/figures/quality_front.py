@@ -8,12 +8,15 @@ import plotly.graph_objects as go
 
 from ...advisor.compare.quality_cost import EndPoint
 from ..views.quality import QualityView, quality
+from .log_axis import log_axis
 from .palette import NEUTRAL
 from .quality_curves import color, shown
 from .template import styled
 
 HEIGHT_PX = 320
 BEATEN_OPACITY = 0.35
+#: Costs within this ratio of each other need no logarithmic axis.
+NARROW = 3.0
 
 
 def quality_front(view: QualityView, *, log_cost: bool = False) -> go.Figure:
@@ -24,10 +27,14 @@ def quality_front(view: QualityView, *, log_cost: bool = False) -> go.Figure:
     ]
     figure = go.Figure([_steps(front), *(_markers(*group) for group in groups if group[2])])
     figure.update_layout(hovermode="closest")
+    costs = [end.cost for end in view.ends]
+    wide = min(costs) > 0 and max(costs) / min(costs) > NARROW
     figure.update_xaxes(
-        title=f"{view.cost_title} at the end", type="log" if log_cost else "linear", showgrid=False
+        title=f"{view.cost_title} at the end",
+        showgrid=False,
+        **(log_axis(costs) if log_cost and wide else {"rangemode": "tozero"}),
     )
-    figure.update_yaxes(title=f"best {view.metric}")
+    figure.update_yaxes(title=f"best {shown(view.metric)}")
     return styled(figure, height_px=HEIGHT_PX)
 
 

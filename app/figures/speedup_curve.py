@@ -33,7 +33,7 @@ def speedup_curve(view: QualityView) -> go.Figure:
     every = sorted((*TICKS, *BETWEEN)) if most / least < NARROW else TICKS
     ticks = [tick for tick in every if least <= tick <= most]
     figure.update_xaxes(
-        title=view.metric,
+        title=shown(view.metric),
         autorange="reversed" if view.direction is Direction.LOWER else True,
         showgrid=False,
     )

@@ -16,6 +16,8 @@ from .diagnosis import Tone
 
 #: At most so many methods in a chart; a table has all.
 MAX_LINES = 8
+#: Trainings whose ends lie within this ratio ended at one cost.
+SAME_END = 1.01
 _LESS = {
     CostAxis.STEPS: "fewer steps",
     CostAxis.EPOCHS: "fewer epochs",
@@ -75,7 +77,6 @@ class QualityView:
     cost_title: str
     target: float | None
     target_words: str | None
-    equal_words: str
     checks: tuple[Check, ...]
 
 
@@ -101,7 +102,6 @@ def quality_view(comparison: QualityComparison, *, raw: bool = False) -> Quality
         cost_title=cost_title(question.cost),
         target=comparison.target,
         target_words=None if comparison.target is None else quality(comparison.target),
-        equal_words=cost(comparison.equal_cost, question.cost),
         checks=tuple(sorted(comparison.checks, key=lambda one: (0 if one.forbids else order[one.standing]))),
     )  # fmt: skip
 
@@ -197,7 +197,7 @@ def whole_range(found: SpeedupCurve | None) -> str:
 def spread(found: Spread) -> str:
     """A quality over seeds: its median, and from where to where."""
     if found.median is None:
-        return text.unavailable("not reached by most seeds")
+        return text.unavailable("most seeds have none")
     if found.low is None or found.high is None or found.low == found.high:
         return quality(found.median)
     return f"{quality(found.median)} ({quality(found.low)} to {quality(found.high)})"
@@ -211,11 +211,20 @@ def _row(comparison: QualityComparison, result: MethodResult) -> dict[str, str]:
         "method": result.method.name,
         "seeds": _seeds(result),
         f"best {question.metric}": spread(result.best),
+        **_at_equal_cost(comparison, result),
         f"cost to {target}": _cost_to_target(result, question.cost),
         "speed-up": "baseline" if is_baseline else speedup(result.speedup),
-        "over all shared qualities": whole_range(result.speedups),
+        "over the whole range": whole_range(result.speedups),
         "outcome": "" if result.outcome is None else result.outcome.value,
     }  # fmt: skip
+
+
+def _at_equal_cost(comparison: QualityComparison, result: MethodResult) -> dict[str, str]:
+    """Left out where all trainings ended there: it would be the best quality again."""
+    ends = [one.end_cost for other in comparison.results for one in other.method.curves]
+    if max(ends) <= comparison.equal_cost * SAME_END:
+        return {}
+    return {f"at {cost(comparison.equal_cost, comparison.question.cost)}": spread(result.at_equal_cost)}
 
 
 def _seeds(result: MethodResult) -> str:

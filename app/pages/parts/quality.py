@@ -162,14 +162,19 @@ def _beside(view: QualityView, *, log_cost: bool) -> None:
             st.caption("n/a: there is no quality that a method and the baseline both reach.")
     with right:
         st.subheader("Where trainings ended", anchor=False)
-        st.caption("On the line: those that no other training beats in both cost and quality.")
+        st.caption(
+            "In full colour, joined by the line: trainings that no other one beats in both cost and quality."
+        )
         draw(quality_front.quality_front(view, log_cost=log_cost), key="front", alt=quality_front.alt(view))
 
 
 def _rules(view: QualityView) -> None:
     """Questions with their answers, then what is broken and what is kept."""
     st.subheader("Rules of a fair comparison", anchor=False)
-    asked = [check for check in view.checks if check.standing is Standing.ASKED or check.answer is not None]
+    open_or_said = [
+        check for check in view.checks if check.standing is Standing.ASKED or check.answer is not None
+    ]
+    asked = sorted(open_or_said, key=lambda check: RULES.index(check.rule))
     forbidding = [check_words(check) for check in view.checks if check.forbids]
     if forbidding:
         st.html(cards.warnings(f"Forbids a headline number: {words}" for words in forbidding))
