@@ -86,7 +86,7 @@ def document(comparison: QualityComparison) -> str:
                 "unit": None if axis is None else axis.unit,
             },
             "target": {"quality": comparison.target, "fixed_before": question.target_fixed},
-            "shared_range": comparison.shared,
+            "shared": None if comparison.shared is None else asdict(comparison.shared),
             "equal_cost": comparison.equal_cost,
             "baseline": comparison.baseline,
             "methods": [_method(result) for result in comparison.results],

@@ -14,7 +14,7 @@ import numpy as np
 from ...profiler.errors import NotEnoughEvidence, UsageError
 from .costs import CostAxis
 from .curve_fairness import Asked, Check, checks
-from .curves import Direction, cost_to_quality, quality_at_cost
+from .curves import Curve, Direction, cost_to_quality, quality_at_cost
 from .methods import Method, Source, methods_of
 from .pareto import pareto_front
 from .speedups import (
@@ -38,7 +38,7 @@ class Question:
 
     Attributes:
         cost: an axis, or the name of a column that holds a running total.
-        target: the quality to be reached; None takes the best that every method reaches.
+        target: the quality to be reached; None takes the best that every seed reaches.
         target_fixed: it was fixed before the trainings, not chosen from their curves.
         baseline: None takes the first method.
         answers: to rules of a fair comparison, by name.
@@ -51,6 +51,18 @@ class Question:
     target_fixed: bool = False
     baseline: str | None = None
     answers: Mapping[str, bool] = field(default_factory=dict[str, bool])
+
+
+@dataclass(frozen=True)
+class SharedQualities:
+    """What all methods reach, more than half of the seeds of each; ``by_all`` is the best that every seed reaches.
+
+    Seeds that diverged have no say in ``by_all``; where it would lie before the range it is ``best``.
+    """
+
+    worst: float
+    best: float
+    by_all: float
 
 
 @dataclass(frozen=True)
@@ -102,14 +114,14 @@ class QualityComparison:
     """Methods side by side; the first result is the baseline's.
 
     Attributes:
-        shared: from the worst to the best quality that all methods reach; None where there is none.
+        shared: what all methods reach; None where there is no such quality.
         target: None where nothing is shared and none was told.
         equal_cost: the cost that every training spent.
     """
 
     question: Question
     results: tuple[MethodResult, ...]
-    shared: tuple[float, float] | None
+    shared: SharedQualities | None
     target: float | None
     equal_cost: float
     ends: tuple[EndPoint, ...]
@@ -141,8 +153,8 @@ def compare_curves(sources: Sequence[Source], question: Question) -> QualityComp
     sides = [method.curves for method in methods]
     if not any(one.best is not None for side in sides for one in side):
         raise NotEnoughEvidence(f"no training has a finite {question.metric}: there is no quality to compare")
-    shared = shared_range(sides)
-    target = question.target if question.target is not None else shared[1] if shared is not None else None
+    shared = _shared(sides)
+    target = question.target if question.target is not None else shared.by_all if shared is not None else None
     equal_cost = min(one.end_cost for side in sides for one in side)
     return QualityComparison(
         question=question,
@@ -158,15 +170,28 @@ def compare_curves(sources: Sequence[Source], question: Question) -> QualityComp
     )
 
 
-def shared_qualities(sources: Sequence[Source], question: Question) -> tuple[float, float] | None:
-    """From the worst to the best quality that all methods reach; None where there is none.
+def shared_qualities(sources: Sequence[Source], question: Question) -> SharedQualities | None:
+    """The qualities that all methods reach; None where there are none.
 
     Raises:
         InputError: a file lacks the metric or the cost.
         UsageError: two files say that they are the same training.
     """
     methods = methods_of(sources, metric=question.metric, cost=question.cost, direction=question.direction)
-    return shared_range([method.curves for method in methods])
+    return _shared([method.curves for method in methods])
+
+
+def _shared(sides: Sequence[Sequence[Curve]]) -> SharedQualities | None:
+    found = shared_range(sides)
+    return None if found is None else SharedQualities(*found, _reached_by_all(sides, *found))
+
+
+def _reached_by_all(sides: Sequence[Sequence[Curve]], worst: float, best: float) -> float:
+    """The best quality of the training that got least far; one that broke is left to count as infinitely costly."""
+    sign = sides[0][0].direction.sign
+    lasting = [one.best * sign for side in sides for one in side if one.best is not None and not one.diverged]
+    least = min([best * sign, *lasting])
+    return least * sign if least >= worst * sign else best
 
 
 def _ordered(methods: list[Method], question: Question) -> list[Method]:

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from trainrx.advisor.compare.curve_fairness import RULES, Check, Standing
 from trainrx.advisor.compare.methods import Source
-from trainrx.advisor.compare.quality_cost import Question, compare_curves, shared_qualities
+from trainrx.advisor.compare.quality_cost import Question, SharedQualities, compare_curves, shared_qualities
 from trainrx.app.comparing_curves import ask, axes_of, document
 from trainrx.app.curve_files import CURVES_FOLDER
 from trainrx.app.figures import quality_curves, quality_front, speedup_curve
@@ -109,7 +109,7 @@ def _aimed(question: Question, target: float | None) -> Question:
     return replace(question, target=target)
 
 
-def _looks(shared: tuple[float, float] | None) -> tuple[str, bool, bool, float | None]:
+def _looks(shared: SharedQualities | None) -> tuple[str, bool, bool, float | None]:
     """How curves are drawn, and the target; None for the best quality that all reach."""
     left, middle, right = st.columns([2, 2, 4], vertical_alignment="bottom")
     curves = left.segmented_control("Curves", [BEST, RAW], default=BEST, required=True, key="curves")
@@ -119,21 +119,21 @@ def _looks(shared: tuple[float, float] | None) -> tuple[str, bool, bool, float |
     return str(curves), log_cost, log_quality, _target(right, shared)
 
 
-def _target(place: DeltaGenerator, shared: tuple[float, float] | None) -> float | None:
-    if shared is None or shared[0] == shared[1]:
+def _target(place: DeltaGenerator, shared: SharedQualities | None) -> float | None:
+    if shared is None or shared.worst == shared.best:
         return None
-    low, high = sorted(shared)
+    low, high = sorted((shared.worst, shared.best))
     step = (high - low) / TARGET_STEPS
     picked = place.slider(
         "Target quality, within what all methods reach",
         low,
         high,
-        value=shared[1],
+        value=shared.by_all,
         step=step,
         format="%.4g",
         key=f"target-{low:.6g}-{high:.6g}",
     )
-    return None if abs(float(picked) - shared[1]) < step / 2 else float(picked)
+    return None if abs(float(picked) - shared.by_all) < step / 2 else float(picked)
 
 
 def _table(view: QualityView) -> None:

@@ -33,7 +33,7 @@ def seeds(training: MakeTraining, method: str, count: int = 4, **more: Any) -> l
 
 def test_the_default_target_is_the_best_that_all_reach(training: MakeTraining) -> None:
     found = compared([*seeds(training, "slow"), *seeds(training, "fast", pace=2)])
-    assert found.shared is not None and found.target == found.shared[1]
+    assert found.shared is not None and found.target == found.shared.by_all
     fast = found.results[1]
     assert fast.outcome is Outcome.CHEAPER and fast.speedup is not None
     assert fast.speedup.median == pytest.approx(2, rel=0.1)
@@ -59,6 +59,12 @@ def test_a_target_that_a_method_never_reaches(training: MakeTraining) -> None:
     found = compared([*seeds(training, "fast", pace=2), *seeds(training, "slow")], target=0.98)
     slow = found.results[1]
     assert slow.outcome is Outcome.NEVER_REACHED and slow.cost_to_target.median is None and slow.reached == 0
+
+
+def test_the_default_target_is_reached_by_every_seed_that_lasted(training: MakeTraining) -> None:
+    found = compared([*seeds(training, "a"), *seeds(training, "b", 3, pace=2), training("b", 9, breaks=True)])
+    assert [result.reached for result in found.results] == [4, 3]
+    assert found.shared is not None and found.shared.worst < found.shared.by_all <= found.shared.best
 
 
 def test_a_broken_seed_stays_visible_and_opens_the_band(training: MakeTraining) -> None:
