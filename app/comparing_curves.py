@@ -136,8 +136,10 @@ def _method(result: MethodResult) -> dict[str, Any]:
     }
 
 
-def _speedup(found: Speedup | None) -> dict[str, float | None] | None:
-    return None if found is None else {"median": found.median, "low": found.low, "high": found.high}
+def _speedup(found: Speedup | None) -> dict[str, float | str | None] | None:
+    if found is None:
+        return None
+    return {"median": found.median, "low": found.low, "high": found.high, "sure": found.sure.value}
 
 
 def _only_metric(sources: Sequence[Source]) -> str:

@@ -21,6 +21,7 @@ from .speedups import (
     Outcome,
     Speedup,
     SpeedupCurve,
+    best_of_most,
     median_cost,
     outcome_at,
     shared_range,
@@ -57,7 +58,8 @@ class Question:
 class SharedQualities:
     """What all methods reach, more than half of the seeds of each; ``by_all`` is the best that every seed reaches.
 
-    Seeds that diverged have no say in ``by_all``; where it would lie before the range it is ``best``.
+    The range begins where no training was better at its first evaluation; where there is no such quality all three are
+    one. Seeds that diverged have no say in ``by_all``; where it would lie before the range it is ``best``.
     """
 
     worst: float
@@ -182,16 +184,21 @@ def shared_qualities(sources: Sequence[Source], question: Question) -> SharedQua
 
 
 def _shared(sides: Sequence[Sequence[Curve]]) -> SharedQualities | None:
-    found = shared_range(sides)
-    return None if found is None else SharedQualities(*found, _reached_by_all(sides, *found))
+    best = best_of_most(sides)
+    if best is None:
+        return None
+    least, measured = _reached_by_all(sides, best), shared_range(sides)
+    if measured is None:
+        return SharedQualities(least, least, least)
+    sign = sides[0][0].direction.sign
+    return SharedQualities(*measured, least if least * sign >= measured[0] * sign else best)
 
 
-def _reached_by_all(sides: Sequence[Sequence[Curve]], worst: float, best: float) -> float:
+def _reached_by_all(sides: Sequence[Sequence[Curve]], best: float) -> float:
     """The best quality of the training that got least far; one that broke is left to count as infinitely costly."""
     sign = sides[0][0].direction.sign
     lasting = [one.best * sign for side in sides for one in side if one.best is not None and not one.diverged]
-    least = min([best * sign, *lasting])
-    return least * sign if least >= worst * sign else best
+    return min([best * sign, *lasting]) * sign
 
 
 def _ordered(methods: list[Method], question: Question) -> list[Method]:

@@ -8,13 +8,13 @@ reach a quality counts as infinitely costly in every median.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import comb
 
 import numpy as np
 
-from .curves import F64, Curve, Direction, costs_to
+from .curves import F64, Curve, Direction, cost_to_quality, costs_to
 
 RESAMPLES = 1000
 CONFIDENCE = 0.95
@@ -38,6 +38,14 @@ class Outcome(str, Enum):
     UNAVAILABLE = "cannot be compared"
 
 
+class Sure(str, Enum):
+    """How far a speed-up is known: a side whose first evaluation was good enough may have got there for less."""
+
+    EXACT = "exact"
+    AT_LEAST = "at least"
+    AT_MOST = "at most"
+
+
 @dataclass(frozen=True)
 class Speedup:
     """A speed-up with its 95 % interval; a bound is None where resampled seeds include none that reached the quality.
@@ -49,6 +57,7 @@ class Speedup:
     low: float | None
     high: float | None
     has_interval: bool
+    sure: Sure = Sure.EXACT
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +74,20 @@ def shared_range(sides: Sequence[Sequence[Curve]]) -> tuple[float, float] | None
     A side reaches what more than half of its seeds reach. None where the range is empty.
     """
     direction = sides[0][0].direction
-    best = [_best_of_most(side) for side in sides]
     first = [one.first for side in sides for one in side if one.first is not None]
-    known = [value * direction.sign for value in best if value is not None]
-    if len(known) < len(sides) or not first:
+    best = best_of_most(sides)
+    if best is None or not first:
         return None
-    end = min(known)
-    start = max(value * direction.sign for value in first)
-    return (start * direction.sign, end * direction.sign) if start <= end else None
+    start = max(value * direction.sign for value in first) * direction.sign
+    return (start, best) if start * direction.sign <= best * direction.sign else None
+
+
+def best_of_most(sides: Sequence[Sequence[Curve]]) -> float | None:
+    """The best quality that more than half of the seeds of every side reach; None where a side reaches none."""
+    sign = sides[0][0].direction.sign
+    best = [_best_of_most(side) for side in sides]
+    known = [value * sign for value in best if value is not None]
+    return min(known) * sign if len(known) == len(sides) else None
 
 
 def speedup_curve(baseline: Sequence[Curve], method: Sequence[Curve]) -> SpeedupCurve | None:
@@ -104,8 +119,23 @@ def speedups_at(baseline: Sequence[Curve], method: Sequence[Curve], qualities: F
 
 
 def speedup_at(baseline: Sequence[Curve], method: Sequence[Curve], quality: float) -> Speedup | None:
-    """The speed-up at one quality."""
-    return speedups_at(baseline, method, np.asarray([quality]))[0]
+    """The speed-up at one quality; None also where both sides were there at their first evaluation."""
+    found = speedups_at(baseline, method, np.asarray([quality]))[0]
+    early = [sum(_at_first(one, quality) for one in side) for side in (baseline, method)]
+    unsure = [2 * count >= len(side) for count, side in zip(early, (baseline, method), strict=True)]
+    if found is None or all(unsure):
+        return None
+    return replace(
+        found,
+        low=None if early[0] else found.low,
+        high=None if early[1] else found.high,
+        sure=Sure.AT_MOST if unsure[0] else Sure.AT_LEAST if unsure[1] else Sure.EXACT,
+    )
+
+
+def _at_first(one: Curve, quality: float) -> bool:
+    reached = cost_to_quality(one, quality)
+    return reached is not None and reached.at_most
 
 
 def outcome_at(baseline: Sequence[Curve], method: Sequence[Curve], quality: float) -> Outcome:

@@ -10,7 +10,7 @@ from ...advisor.compare.curve_fairness import Check, Standing
 from ...advisor.compare.curves import Direction
 from ...advisor.compare.methods import Band, band
 from ...advisor.compare.quality_cost import EndPoint, MethodResult, QualityComparison, Spread
-from ...advisor.compare.speedups import MIN_SEEDS, Outcome, Speedup, SpeedupCurve
+from ...advisor.compare.speedups import MIN_SEEDS, Outcome, Speedup, SpeedupCurve, Sure
 from . import format as text
 from .diagnosis import Tone
 
@@ -168,7 +168,12 @@ def speedup(found: Speedup | None) -> str:
     """A speed-up with its interval."""
     if found is None:
         return ""
-    return f"{text.times(found.median)} ({interval(found)})"
+    return f"{_times(found)} ({interval(found)})"
+
+
+def _times(found: Speedup) -> str:
+    words = text.times(found.median)
+    return words if found.sure is Sure.EXACT else f"{found.sure.value} {words}"
 
 
 def interval(found: Speedup) -> str:
@@ -251,7 +256,7 @@ def _outcome(comparison: QualityComparison, target: float) -> Headline:
     if cheaper:
         best = max(cheaper, key=lambda one: one.speedup.median if one.speedup else 0.0)
         assert best.speedup is not None
-        much = f"{text.times(best.speedup.median)} {_less(comparison.question.cost)}"
+        much = f"{_times(best.speedup)} {_less(comparison.question.cost)}"
         return Headline(
             "cheaper",
             f"{best.method.name} reaches {aim} with {much} than {comparison.baseline} ({interval(best.speedup)}).",

@@ -27,8 +27,9 @@ from trainrx.profiler.errors import TrainrxError
 TARGET_STEPS = 100
 RAW, BEST = "as logged", "best so far"
 _KEPT = {Standing.KEPT: "Kept", Standing.BROKEN: "Not kept", Standing.ASKED: "Asked"}
-_EXAMPLE = """adam-seed1.csv                   one training per file: METHOD-seedN
-step,seconds,lr,val_loss          a cost that grows, the learning rate if there is one, a quality
+_EXAMPLE = """# adam-seed1.csv: one training per file, called METHOD-seedN
+# a cost that grows, the learning rate if there is one, a quality
+step,seconds,lr,val_loss
 100,12.4,0.001,2.31
 200,24.9,0.001,1.87"""
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from trainrx.advisor.compare.curves import Curve, Direction, curve
 from trainrx.advisor.compare.speedups import (
     Outcome,
+    Sure,
     chance_of_separation,
     median_cost,
     outcome_at,
@@ -121,6 +122,14 @@ def test_a_seed_that_breaks_counts_as_infinitely_costly_and_opens_the_interval()
     found = speedup_at(baseline, method, 0.8)
     assert found is not None and found.low is None
     assert outcome_at(baseline, method, 0.8) is Outcome.NO_EVIDENCE
+
+
+def test_a_first_evaluation_that_was_good_enough_bounds_one_side() -> None:
+    early, late = [made([10, 20], [0.5, 0.6])], [made([10, 30], [0.1, 0.5])]
+    at_least, at_most = speedup_at(late, early, 0.3), speedup_at(early, late, 0.3)
+    assert at_least is not None and at_least.sure is Sure.AT_LEAST and at_least.high is None
+    assert at_most is not None and at_most.sure is Sure.AT_MOST and at_most.low is None
+    assert speedup_at(early, early, 0.3) is None
 
 
 def test_a_method_against_its_own_seeds_is_claimed_faster_about_as_rarely_as_chance_allows() -> None:

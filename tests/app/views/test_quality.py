@@ -74,8 +74,24 @@ def test_a_broken_rule_takes_the_number_away() -> None:
 
 def test_one_method_and_no_shared_quality() -> None:
     assert headline(compared(*seeds("a"))).label == "one method"
-    far = [Source(Label("b", 1), parse_metric_table(b"step,val_acc\n290,2\n300,3\n", source="b"))]
-    assert headline(compared(*seeds("a"), *far)).label == "cannot be compared"
+    broken = [Source(Label("b", 1), parse_metric_table(b"step,val_acc\n290,inf\n300,inf\n", source="b"))]
+    assert headline(compared(*seeds("a"), *broken)).label == "cannot be compared"
+
+
+def test_a_method_that_was_there_at_its_first_evaluation_is_at_least_so_much_cheaper() -> None:
+    slow = seeds("slow", end=0.5)
+    early = [
+        Source(
+            Label("early", seed),
+            parse_metric_table(f"step,val_acc\n{5 + seed},0.8\n300,0.9".encode(), source="e"),
+        )
+        for seed in range(3)
+    ]
+    found = compared(*slow, *early)
+    assert "with at least " in headline(found).sentence and "or more)" in headline(found).sentence
+    assert table(found)[1][f"cost to {found.target:.4g}"] == "at most 6 steps"
+    other = headline(compared(*early, *slow))
+    assert other.label == "costlier"
 
 
 def test_a_target_that_only_one_side_reaches() -> None:
