@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from ...advisor.compare.quality_cost import EndPoint
-from ..views.quality import QualityView, quality
+from ..views.quality import QualityView
+from ..views.quality_words import quality
 from .log_axis import log_axis
 from .palette import NEUTRAL
 from .quality_curves import color, shown

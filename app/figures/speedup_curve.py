@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 from ...advisor.compare.curves import Direction
 from ...advisor.compare.speedups import Speedup
 from ..views.format import times
-from ..views.quality import Line, QualityView, interval
+from ..views.quality import Line, QualityView
+from ..views.quality_words import interval
 from .palette import NEUTRAL
 from .quality_curves import color, faint, shown
 from .template import styled

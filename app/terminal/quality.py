@@ -11,7 +11,8 @@ from rich.text import Text
 from ...advisor.compare.curve_fairness import Check, Standing
 from ...advisor.compare.quality_cost import QualityComparison
 from ..views.diagnosis import Tone
-from ..views.quality import QualityView, check_words, quality_view
+from ..views.quality import QualityView, quality_view
+from ..views.quality_words import check_words
 
 _STYLES = {
     Tone.HEALTHY: "bold green",

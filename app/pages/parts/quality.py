@@ -19,8 +19,9 @@ from trainrx.app.pages.parts import cards, quality_sources
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.pages.parts.stored import runs_dir
 from trainrx.app.views.markdown import escaped
-from trainrx.app.views.quality import QualityView, check_words, quality_view
+from trainrx.app.views.quality import QualityView, quality_view
 from trainrx.app.views.quality_choice import Better, cost_choices, cost_label, metric_choices, named_direction
+from trainrx.app.views.quality_words import check_words
 from trainrx.profiler.errors import TrainrxError
 
 #: The target can be put to this many places between the worst and the best shared quality.

@@ -15,8 +15,10 @@ from trainrx.advisor.compare.quality_cost import QualityComparison, Question, co
 from trainrx.advisor.compare.speedups import Speedup
 from trainrx.app.views.diagnosis import Tone
 from trainrx.app.views.format import amount, large
-from trainrx.app.views.quality import MAX_LINES, cost, headline, interval, quality_view, table
+from trainrx.app.views.quality import MAX_LINES, quality_view, table
 from trainrx.app.views.quality_choice import cost_choices, cost_label, metric_choices
+from trainrx.app.views.quality_headline import headline
+from trainrx.app.views.quality_words import cost, interval
 from trainrx.profiler.ingest.metric_table import parse_metric_table
 
 YES = {"evaluation-data": True, "schedule-ended": True, "baseline-tuned": True, "whole-cost": True}
@@ -54,6 +56,15 @@ def test_a_costlier_method_says_how_much() -> None:
     found = headline(compared(*seeds("fast", pace=2), *seeds("slow")))
     assert (found.label, found.tone) == ("costlier", Tone.PROBLEM)
     assert found.sentence.startswith("slow needs 2.0")
+
+
+def test_curves_that_cross_are_no_gain_everywhere() -> None:
+    early, late = seeds("early", pace=3, end=0.8), seeds("late", pace=1.5)
+    found = headline(compared(*late, *early, target=0.4))
+    assert (found.label, found.tone) == ("cheaper there, not everywhere", Tone.CONCERN)
+    assert "speed-ups reach from 0." in found.sentence
+    other = headline(compared(*early, *late, target=0.4))
+    assert other.label == "costlier there, not everywhere"
 
 
 def test_no_evidence_names_the_lack_of_seeds() -> None:
