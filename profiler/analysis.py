@@ -16,6 +16,7 @@ from .compute import MACHINE, compute
 from .core_wait import core_wait_share
 from .deep_window import device_of, read_deep_window, with_device
 from .diagnosis import diagnose
+from .exposure import exposure
 from .facts import printable, whole
 from .observation import Observation
 from .recorder_cost import recorder_cost
@@ -24,7 +25,6 @@ from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunI
 from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.host import host_lines
-from .timeline.interruptions import compilations, garbage_pauses
 from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
 from .timeline.minutes import minutes_of, summarised_steps
@@ -79,6 +79,7 @@ def analyse(run: RunFolder) -> Analysis:
     assert step_time is not None
     loader = _loader(first)
     telemetry = _telemetry(run, first)
+    exposed = exposure(first.recording, first.steps, first.stages, first.setup, first.lines)
     late = lateness(
         [(rank.recording.rank, rank.steps, rank.stages) for rank in ranks],
         [core_wait_share(rank.recording) for rank in ranks],
@@ -87,15 +88,15 @@ def analyse(run: RunFolder) -> Analysis:
         Observation(
             setup=first.setup,
             step_time=step_time,
-            stages=first.stages.per_step(first.steps.timed),
-            lines=first.lines,
+            stages=exposed.stages,
+            lines=exposed.lines,
             loader=loader,
             lateness=late,
             exchanges_per_step=_per_step(first, layout.GRADIENTS_READY, synchronised=True),
             core_wait_share=core_wait_share(first.recording),
             collectives_per_step=_per_step(first, layout.COMMUNICATION) or 0.0,
-            garbage=garbage_pauses(first.recording, first.steps, first.stages),
-            compilation=compilations(first.recording, first.steps, first.stages),
+            garbage=exposed.garbage,
+            compilation=exposed.compilation,
             operations_per_step=_operations_per_step(first),
             memory=process_memory(first.recording, first.steps),
             telemetry=telemetry,
@@ -104,7 +105,7 @@ def analyse(run: RunFolder) -> Analysis:
     window, window_note = read_deep_window(first.recording)
     device = device_of(window)
     if window is not None and device is not None:
-        findings = with_device(findings, window, device.idle_share)
+        findings = with_device(findings, window, device.idle_share, is_clocked=exposed.device is not None)
     report = Report(
         run=_run_info(manifest, first.steps, summarised_steps(first.recording, first.steps.start_ns)),
         verdict=verdict(findings, step_time),
@@ -114,6 +115,8 @@ def analyse(run: RunFolder) -> Analysis:
         process_cpu_s_per_step=_process_cpu_s(first),
         core_wait_share=core_wait_share(first.recording),
         stages=first.stages.shares(first.steps.timed),
+        device_stages=exposed.device,
+        device_stages_reason=exposed.reason,
         minutes=minutes_of(first.recording, int(first.steps.start_ns[0])),
         host_lines=list(first.lines),
         loader=loader,

@@ -52,6 +52,23 @@ class StageShare(Part):
     share: float = Field(ge=0, le=1.001)
 
 
+class DeviceStageInfo(Part):
+    """The mean timed step by the clock of the GPU, every instant once: shares and ``between_share`` sum to 1.
+
+    A stage is time in which the device worked for it; a stage without device work, such as the data wait, is time in
+    which the device had to wait for the host to be done with it.
+    """
+
+    steps: int = Field(description="timed steps that were measured")
+    stages: list[StageShare]
+    between_s: float = Field(description="seconds per step of device work handed over between the stages")
+    between_share: float
+    lead_s: float | None = Field(
+        default=None,
+        description="how far the host was ahead of the device at the end of a stage, in the median",
+    )
+
+
 class Where(Part):
     """A place a finding points at; every field that is known is set."""
 
@@ -557,6 +574,8 @@ class Report(Part):
         default=None, description="share of wall time that the training thread waited for a free core"
     )
     stages: list[StageShare] = []
+    device_stages: DeviceStageInfo | None = None
+    device_stages_reason: str | None = None
     estimate: Estimate | None = None
     minutes: list[Minute] = Field(
         default=[],

@@ -6,6 +6,7 @@ from trainrx.app.figures import host_lines, stage_bar, steps_over_time
 from trainrx.app.pages.parts import (
     cards,
     device,
+    device_stages,
     estimate,
     loader,
     memory,
@@ -42,6 +43,8 @@ def show(page: DiagnosisPage) -> None:
         estimate.show(details.estimate)
     if view.timed:
         show_stages(view)
+    if details.device_stages is not None:
+        device_stages.show(details.device_stages)
     if details.device is not None:
         device.show(details.device)
     show_steps(page)

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ...profiler.report import Prescription, Report
+from ..views.device_stages import caption
 from ..views.ending import ending
 from ..views.format import duration, percent, times
 from .bars import device_bar, stage_bar
@@ -44,6 +45,10 @@ def _blocks(report: Report) -> Iterator[RenderableType]:
         yield from (stage_bar(report.stages), stage_table(report.stages))
     if report.estimate is not None:
         yield from estimate_view(report.estimate)
+    if report.device_stages is not None:
+        by_device = report.device_stages
+        table = stage_table(by_device.stages)
+        yield from _block("On the GPU", Text(caption(by_device)), stage_bar(by_device.stages), table)
     if report.device is not None:
         yield from _block("Device", device_bar(report.device))
     if report.kernel_classes:

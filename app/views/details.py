@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ...profiler.report import Report
 from .advice import first_advice
 from .device import DeviceView, device_view
+from .device_stages import DeviceStagesView, device_stages_view
 from .estimate import EstimateView, estimate_view
 from .loader import LoaderView, loader_view
 from .memory import MemoryView, memory_view
@@ -20,6 +21,7 @@ class Details:
     """The parts of a diagnosis that a run may have or not; None is left out of the page."""
 
     first_advice: str | None
+    device_stages: DeviceStagesView | None
     device: DeviceView | None
     estimate: EstimateView | None
     what_ifs: WhatIfView | None
@@ -33,6 +35,7 @@ def details(report: Report) -> Details:
     """The parts that this report has."""
     return Details(
         first_advice=first_advice(report),
+        device_stages=device_stages_view(report),
         device=device_view(report),
         estimate=estimate_view(report),
         what_ifs=what_if_view(report),

@@ -87,6 +87,7 @@ class Background:
         self._heed_stop()
         self._read_memory()
         self._n_spans += self._folder.write_spans(self._recorder.spans)
+        self._folder.write_device(self._recorder.clock.records)
         self._n_samples += self._sampler.flush()
 
     def _read_memory(self) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from . import process
 from .background import Background
 from .calibrate import span_cost_s
+from .device_clock import DeviceClock
 from .flops import FlopCount
 from .format import PROCESS_CPU, STEP, STEP_TRACED
 from .graph_size import GraphSize
@@ -55,6 +56,7 @@ class Recorder:
         parallel: the models under data parallelism.
         wrappers: code of the functions that the hooks put around torch's, for TorchDynamo to skip.
         folder: where this rank writes, once claimed.
+        clock: times stages on a GPU.
         fetches: batches fetched in the step so far.
         failed: the agent switched itself off after a fault of its own.
     """
@@ -67,6 +69,7 @@ class Recorder:
         self.spans: collections.deque[Span] = collections.deque()
         self.folder: RankFolder | None = None
         self.loading = Loading(self)
+        self.clock = DeviceClock(self)
         timed = options.warmup + (options.steps or DEFAULT_TIMED_STEPS)
         self.window = TraceWindow(first=timed, steps=options.traced_steps)
         self.flops = FlopCount(options.flops_after(timed))
@@ -127,6 +130,7 @@ class Recorder:
         self.flops.abandon()
         if self.thread == _NOBODY:
             return
+        self.clock.leave_to_parent()
         self.rearm(self.options)
 
     def rearm(self, options: Options) -> None:
@@ -250,6 +254,7 @@ class Recorder:
             windowed = self.window.at_step(self, self.steps)
             if self.flops.at_step(self, self.steps) or windowed:
                 self._step_start = now()
+            self.clock.at_step(counts=not self.traced)
         except Exception as error:
             self.fail(error)
         if self.stop_at is not None and self.steps >= self.stop_at and self.is_on:
@@ -274,6 +279,7 @@ class Recorder:
     def finish(self, reason: str) -> None:
         """Write down that recording ended in good order."""
         self.flops.abandon()
+        self.clock.close()
         try:
             self.window.close(self)
         except Exception as error:
@@ -285,6 +291,7 @@ class Recorder:
                 self._background.tell_cost()
             self.folder.fact("end", reason=reason, steps=self.steps)
             self.folder.write_spans(self.spans)
+            self.folder.write_device(self.clock.records)
 
 
 def drain_quietly(recorder: Recorder) -> None:

@@ -18,7 +18,7 @@ from trainrx.app.views.ranks import MAX_ROWS, rank_matrix
 from trainrx.app.views.run_list import script_name
 from trainrx.app.views.telemetry import telemetry_view
 from trainrx.app.views.what_ifs import what_if_view
-from trainrx.profiler.report import DeviceShares
+from trainrx.profiler.report import DeviceShares, DeviceStageInfo, StageShare
 from trainrx.profiler.vocabulary import IdleCause, Stage
 
 
@@ -71,6 +71,20 @@ def test_kernels_without_a_device_view_say_why(samples: Any) -> None:
     view = device_view(samples.traced_report(device=None, device_reason="the trace has no host side"))
     assert view is not None
     assert (view.bar, view.bar_reason) == (None, "n/a: the trace has no host side")
+
+
+def test_stages_by_the_gpus_clock_say_what_they_mean(samples: Any) -> None:
+    by_device = DeviceStageInfo(
+        steps=12,
+        stages=[StageShare(name=Stage.BACKWARD, seconds_per_step=0.09, share=0.9)],
+        between_s=0.01,
+        between_share=0.1,
+        lead_s=0.004,
+    )
+    view = details(samples.full_report(device_stages=by_device)).device_stages
+    assert view is not None
+    assert [(stage.stage, stage.time) for stage in view.stages] == [(Stage.BACKWARD, "90.0 ms")]
+    assert "12 timed steps" in view.caption and "4.0 ms ahead" in view.caption and "10 %" in view.caption
 
 
 def test_what_ifs_come_best_first_and_what_brings_nothing_is_named(samples: Any) -> None:
