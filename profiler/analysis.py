@@ -16,7 +16,8 @@ from .compute import MACHINE, compute
 from .core_wait import core_wait_share
 from .deep_window import device_of, read_deep_window, with_device
 from .diagnosis import diagnose
-from .exposure import exposure
+from .diagnosis.host_sync import placed
+from .exposure import exposure, is_on_gpu
 from .facts import printable, whole
 from .observation import Observation
 from .recorder_cost import recorder_cost
@@ -24,6 +25,7 @@ from .recording import RankRecording, read_ranks
 from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunInfo, Telemetry
 from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
+from .timeline.crossings import with_copies
 from .timeline.host import host_lines
 from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
@@ -100,12 +102,15 @@ def analyse(run: RunFolder) -> Analysis:
             operations_per_step=_operations_per_step(first),
             memory=process_memory(first.recording, first.steps),
             telemetry=telemetry,
+            crossings=exposed.crossings,
+            device_wait_s=None if exposed.device is None else exposed.device.waits_s,
         )
     )
     window, window_note = read_deep_window(first.recording)
     device = device_of(window)
     if window is not None and device is not None:
         findings = with_device(findings, window, device.idle_share, is_clocked=exposed.device is not None)
+        findings = [placed(finding, exposed.crossings) for finding in findings]
     report = Report(
         run=_run_info(manifest, first.steps, summarised_steps(first.recording, first.steps.start_ns)),
         verdict=verdict(findings, step_time),
@@ -115,6 +120,7 @@ def analyse(run: RunFolder) -> Analysis:
         process_cpu_s_per_step=_process_cpu_s(first),
         core_wait_share=core_wait_share(first.recording),
         stages=first.stages.shares(first.steps.timed),
+        crossings=list(exposed.crossings),
         device_stages=exposed.device,
         device_stages_reason=exposed.reason,
         minutes=minutes_of(first.recording, int(first.steps.start_ns[0])),
@@ -155,13 +161,16 @@ def step_table(steps: Steps, stages: StageTimes) -> pd.DataFrame:
 
 def _analyse_rank(recording: RankRecording, warmup: int) -> _RankAnalysis:
     steps = find_steps(recording, warmup=warmup)
+    setup = setup_facts(recording)
     stages = stage_times(recording, steps)
+    if is_on_gpu(setup):
+        stages = with_copies(recording, steps, stages)
     return _RankAnalysis(
         recording=recording,
         steps=steps,
         stages=stages,
         lines=tuple(host_lines(recording, steps, stages)),
-        setup=setup_facts(recording),
+        setup=setup,
     )
 
 

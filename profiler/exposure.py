@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .recording import RankRecording
-from .report import DeviceStageInfo, HostLine
+from .report import Crossing, DeviceStageInfo, HostLine
+from .timeline.crossings import crossings
 from .timeline.device_stages import device_stages
 from .timeline.host import host_lines
 from .timeline.interruptions import Interruptions, compilations, garbage_pauses
@@ -26,6 +27,7 @@ class Exposure:
         stages: exclusive seconds per step.
         lines: of the host, at times that cost time.
         garbage, compilation: interruptions at such times.
+        crossings: on a GPU, the calls that copy to it and from it and wait for it.
         device: by the clock of the GPU; None where that was not read, ``reason`` says why.
     """
 
@@ -33,6 +35,7 @@ class Exposure:
     lines: tuple[HostLine, ...]
     garbage: Interruptions
     compilation: Interruptions
+    crossings: tuple[Crossing, ...] = ()
     device: DeviceStageInfo | None = None
     reason: str | None = None
 
@@ -45,15 +48,21 @@ def exposure(
     lines: tuple[HostLine, ...],
 ) -> Exposure:
     """What the timed steps of a rank spend, by the device's clock where there is one, else as the host saw it."""
-    reason = "this run used no GPU"
-    if setup.get("device.kind") in GPUS:
-        found = device_stages(recording, steps, stages)
-        info = None if found is None else found.info(steps)
-        if found is not None and info is not None:
-            waited = tuple(host_lines(recording, found.steps(steps), found.exposed))
-            return _of(recording, found.steps(steps), found.exposed, waited, device=info)
-        reason = "no timed step was measured on the device"
-    return _of(recording, steps, stages, lines, reason=reason)
+    if not is_on_gpu(setup):
+        return _of(recording, steps, stages, lines, reason="this run used no GPU")
+    found = device_stages(recording, steps, stages)
+    info = None if found is None else found.info(steps)
+    if found is None or info is None:
+        seen = _of(recording, steps, stages, lines, reason="no timed step was measured on the device")
+    else:
+        waited = tuple(host_lines(recording, found.steps(steps), found.exposed))
+        seen = _of(recording, found.steps(steps), found.exposed, waited, device=info)
+    return replace(seen, crossings=tuple(crossings(recording, steps, stages)))
+
+
+def is_on_gpu(setup: Mapping[str, Any]) -> bool:
+    """Whether the model is known to lie on a GPU."""
+    return setup.get("device.kind") in GPUS
 
 
 def _of(

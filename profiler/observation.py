@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .report import HostLine, LoaderReport, StepTime, Telemetry
+from .report import Crossing, HostLine, LoaderReport, StepTime, Telemetry
 from .timeline.interruptions import Interruptions
 from .timeline.lateness import Lateness
 from .timeline.process_memory import ProcessMemory
@@ -32,6 +32,8 @@ class Observation:
         memory: memory of the training process; None where it was not read.
         telemetry: of the machine during the timed steps; None where it was not sampled.
         lines: where the training thread was seen, longest first.
+        crossings: on a GPU, the calls that copy to it and from it and wait for it.
+        device_wait_s: seconds per step that the GPU waited for the host; None where its clock was not read.
     """
 
     setup: Mapping[str, Any]
@@ -48,6 +50,8 @@ class Observation:
     operations_per_step: float | None = None
     memory: ProcessMemory | None = None
     telemetry: Telemetry | None = None
+    crossings: tuple[Crossing, ...] = ()
+    device_wait_s: float | None = None
 
     @property
     def step_s(self) -> float:

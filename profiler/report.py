@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import InputError
-from .vocabulary import Activity, Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
+from .vocabulary import Activity, Call, Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
 
 SCHEMA_VERSION = 1
 
@@ -63,6 +63,9 @@ class DeviceStageInfo(Part):
     stages: list[StageShare]
     between_s: float = Field(description="seconds per step of device work handed over between the stages")
     between_share: float
+    waits_s: float = Field(
+        default=0.0, description="of all, seconds per step in which it waited for the host"
+    )
     lead_s: float | None = Field(
         default=None,
         description="how far the host was ahead of the device at the end of a stage, in the median",
@@ -134,6 +137,26 @@ class HostLine(Part):
     activity: Activity | None = Field(
         default=None, description="what the line did beside training, if it is known"
     )
+
+
+class Crossing(Part):
+    """A line that copies between host and device or waits for the device, in the mean timed step.
+
+    Calls and bytes were counted in one step, None where it was not; seconds are the host's, from samples, None where
+    there are too few.
+    """
+
+    call: Call
+    file: str
+    line: int
+    function: str
+    user_code: bool = True
+    calls_per_step: int | None = None
+    bytes_per_step: int | None = None
+    pinned: bool | None = Field(default=None, description="copied from page-locked memory")
+    non_blocking: bool | None = None
+    seconds_per_step: float | None = None
+    samples: int = 0
 
 
 class DeviceShares(Part):
@@ -582,6 +605,9 @@ class Report(Part):
         description="of a long run, all after its beginning; its details are of the beginning and the end",
     )
     host_lines: list[HostLine] = []
+    crossings: list[Crossing] = Field(
+        default=[], description="on a GPU: what copies to and from it, and waits for it"
+    )
     loader: LoaderReport | None = None
     loader_reason: str | None = None
     device: DeviceShares | None = None

@@ -5,6 +5,7 @@ import streamlit as st
 from trainrx.app.figures import host_lines, stage_bar, steps_over_time
 from trainrx.app.pages.parts import (
     cards,
+    crossings,
     device,
     device_stages,
     estimate,
@@ -56,6 +57,8 @@ def show(page: DiagnosisPage) -> None:
         show_lines(view)
     if details.loader is not None:
         loader.show(details.loader)
+    if details.crossings is not None:
+        crossings.show(details.crossings)
     show_ranks(page)
     if details.memory is not None:
         memory.show(details.memory)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...profiler.report import Report
 from .advice import first_advice
+from .crossings import CrossingsView, crossings_view
 from .device import DeviceView, device_view
 from .device_stages import DeviceStagesView, device_stages_view
 from .estimate import EstimateView, estimate_view
@@ -23,6 +24,7 @@ class Details:
     first_advice: str | None
     device_stages: DeviceStagesView | None
     device: DeviceView | None
+    crossings: CrossingsView | None
     estimate: EstimateView | None
     what_ifs: WhatIfView | None
     loader: LoaderView | None
@@ -37,6 +39,7 @@ def details(report: Report) -> Details:
         first_advice=first_advice(report),
         device_stages=device_stages_view(report),
         device=device_view(report),
+        crossings=crossings_view(report),
         estimate=estimate_view(report),
         what_ifs=what_if_view(report),
         loader=loader_view(report),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import process
 from .background import Background
+from .batch_facts import BatchFacts
 from .calibrate import span_cost_s
 from .device_clock import DeviceClock
 from .flops import FlopCount
@@ -76,6 +77,7 @@ class Recorder:
         self.wrappers: list[CodeType] = []
         self.parallel: list[weakref.ref[Any]] = []
         self.model_facts = ModelFacts(self)
+        self.batch_facts = BatchFacts(self)
         self.graph_size = GraphSize(self)
         self.steps = 0
         self.traced = False
@@ -206,6 +208,13 @@ class Recorder:
         """One of the first forward calls in training: look at model and inputs."""
         try:
             self.model_facts.saw(model, args, kwargs)
+        except Exception as error:
+            self.fail(error)
+
+    def saw_batch(self, batch: Any, loader: int) -> None:
+        """One of the first batches: look at its size."""
+        try:
+            self.batch_facts.saw(batch, loader)
         except Exception as error:
             self.fail(error)
 

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import FrameType
 
     from .rank_folder import RecordFolder
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 MAX_STACKS = 20_000
 MAX_FRAMES = 60
 MAX_TEXT = 200
-_NOT_THE_SCRIPT = (os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.__file__), "<")
+_AGENT = os.path.dirname(os.path.abspath(__file__))
+_NOT_THE_SCRIPT = (_AGENT, os.path.dirname(os.__file__), "<")
 _LIBRARY_MARKS = ("/site-packages/", "/dist-packages/", "\\site-packages\\")
 
 
@@ -61,7 +62,7 @@ class StackSampler:
 
 
 def describe_stack(frame: FrameType | None) -> list[tuple[Any, ...]]:
-    """Frames as ``file, line, function``, innermost first; the first one of the script itself with the line's text."""
+    """Frames as ``file, line, function``, innermost first; the innermost and the script's innermost with their text."""
     return _describe(_key(frame))
 
 
@@ -80,8 +81,20 @@ def _describe(key: Sequence[Any]) -> list[tuple[Any, ...]]:
         (code.co_filename, line, getattr(code, "co_qualname", code.co_name))
         for code, line in zip(key[::2], key[1::2])  # noqa: B905 - the agent also runs on Python 3.9
     ]
-    for position, (file, line, function) in enumerate(frames):
-        if not file.startswith(_NOT_THE_SCRIPT) and not any(mark in file for mark in _LIBRARY_MARKS):
-            frames[position] = (file, line, function, linecache.getline(file, line).strip()[:MAX_TEXT])
-            break
+    found = {_first(frames, _is_script), _first(frames, _is_not_ours)}
+    for position in (place for place in found if place is not None):
+        file, line, function = frames[position]
+        frames[position] = (file, line, function, linecache.getline(file, line).strip()[:MAX_TEXT])
     return frames
+
+
+def _first(frames: Sequence[tuple[Any, ...]], is_one: Callable[[str], bool]) -> int | None:
+    return next((position for position, (file, *_) in enumerate(frames) if is_one(file)), None)
+
+
+def _is_not_ours(file: str) -> bool:
+    return not file.startswith(_AGENT)
+
+
+def _is_script(file: str) -> bool:
+    return not file.startswith(_NOT_THE_SCRIPT) and not any(mark in file for mark in _LIBRARY_MARKS)

@@ -72,6 +72,13 @@ STEP_LEVELS: dict[Kind, Levels] = {
         0.20,
         "ours: a boost clock wanders by 2 to 3 %; a power cap costs large devices 5 to 10 % and is usual",
     ),
+    Kind.HOST_SYNC: Levels(
+        0.05,
+        0.15,
+        0.30,
+        "as on traces; of the step by the device's clock, what a host that ran ahead would hide",
+    ),
+    Kind.H2D_TRANSFER: Levels(0.05, 0.10, 0.25, "as on traces"),
     Kind.COMPUTE: Levels(
         0.50, 2.0, 2.0, "ours: computing is what a step is for, so that alone is never more than a note"
     ),

@@ -3,6 +3,7 @@
 The host runs ahead of a GPU and then waits for it, so its own clock puts the time of a whole step into whichever line
 happens to wait. Here every instant of a step counts once: to the stage whose work the device had in hand; to what the
 host was doing, where the device had to wait for it; or to work that was handed over between the stages, such as a loss.
+Work handed over between a fetch and the next stage is the copy of the batch, where batches come from the host.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ..agent import format as layout
+from ..facts import whole
 from ..recording import RankRecording
 from ..report import DeviceStageInfo, StageShare
 from ..vocabulary import Stage
-from .intervals import Intervals, contains, union
+from .intervals import Intervals, contains, empty, union
 from .partition import Ints, Segments, paint
 from .stages import STAGES, StageTimes
 from .steps import Steps
@@ -28,6 +31,7 @@ GROUP = 64
 _NONE = -1
 _BETWEEN = len(STAGES)
 _FORWARD = STAGES.index(Stage.FORWARD)
+_H2D = STAGES.index(Stage.H2D)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +42,14 @@ class DeviceStages:
         exposed: ``segments`` has the host's stages while the device waited for it, -1 at all other times; ``seconds``
             is every instant of the measured steps, work between the stages counted as forward.
         between_s: seconds of work handed over between the stages, shape (steps,).
+        waits_s: seconds in which the device waited for the host, shape (steps,).
         measured: the steps whose beginning and end are known on the device.
         lead_s: how far the device was behind the host at the end of a stage, in the median.
     """
 
     exposed: StageTimes
     between_s: NDArray[np.float64]
+    waits_s: NDArray[np.float64]
     measured: NDArray[np.bool_]
     lead_s: float
 
@@ -69,6 +75,7 @@ class DeviceStages:
             ],
             between_s=between_s,
             between_share=between_s / total,
+            waits_s=float(self.waits_s[chosen].mean()),
             lead_s=self.lead_s,
         )
 
@@ -96,13 +103,17 @@ def device_stages(recording: RankRecording, steps: Steps, stages: StageTimes) ->
     if not measured.any():
         return None
     own = _painted(records, stages, np.unique(np.concatenate([first[measured], last[measured]])))
-    pieces = _Pieces.of(own, _waiting(records), stages.segments, first[measured], last[measured])
-    seconds = _sums(pieces, np.flatnonzero(measured), len(steps))
+    pieces = _Pieces.of(
+        own, _waiting(records), _copying(recording, records), stages.segments, first[measured], last[measured]
+    )
+    places = np.flatnonzero(measured)
+    seconds = _sums(pieces, places, len(steps))
     between_s = seconds[:, _BETWEEN].copy()
     seconds[:, _FORWARD] += between_s
     return DeviceStages(
         exposed=StageTimes(pieces.exposed(), seconds[:, :_BETWEEN]),
         between_s=between_s,
+        waits_s=_sums(pieces.only(pieces.waits), places, len(steps)).sum(axis=1),
         measured=measured,
         lead_s=max(float(np.median(records.end - records.host_end)) / 1e9, 0.0),
     )
@@ -188,6 +199,17 @@ def _waiting(records: _Records) -> Intervals:
     return union(done, np.minimum(records.start, records.host_start)[1:])
 
 
+def _copying(recording: RankRecording, records: _Records) -> Intervals:
+    """What the device works off before a stage that follows a fetch, once the host has come to that stage."""
+    if not any(whole(fact, "bytes") for fact in recording.facts.get("batch", [])):
+        return empty()
+    fetched = np.sort(recording.of_code(layout.DATA_WAIT)[:, 2])
+    since = np.searchsorted(fetched, records.host_start[1:], side="right")
+    follows = since > np.searchsorted(fetched, records.host_end[:-1], side="right")
+    done = np.maximum.accumulate(records.end)[:-1]
+    return union(np.maximum(done, records.host_start[1:])[follows], records.start[1:][follows])
+
+
 @dataclass(frozen=True, eq=False)
 class _Pieces:
     """Pieces of time with one label each, shapes (n + 1,) and (n,); ``step`` counts measured steps, -1 for none."""
@@ -198,17 +220,24 @@ class _Pieces:
     step: Ints
 
     @classmethod
-    def of(cls, own: Segments, waiting: Intervals, host: Segments, first: Ints, last: Ints) -> _Pieces:
+    def of(
+        cls, own: Segments, waiting: Intervals, copying: Intervals, host: Segments, first: Ints, last: Ints
+    ) -> _Pieces:
         low, high = own.bounds_ns[0], own.bounds_ns[-1]
-        others = np.concatenate([waiting.start, waiting.end, host.bounds_ns])
+        others = np.concatenate([waiting.start, waiting.end, copying.start, copying.end, host.bounds_ns])
         bounds = np.unique(np.concatenate([own.bounds_ns, others[(others > low) & (others < high)]]))
         at = bounds[:-1]
         stage = own.label_at(at)
         waits = (stage == _NONE) & contains(waiting, at)
         step = np.searchsorted(first, at, side="right") - 1
         step = np.where((step >= 0) & (at < last[np.clip(step, 0, None)]), step, _NONE)
-        label = np.where(stage != _NONE, stage, np.where(waits, host.label_at(at), _BETWEEN))
+        work = np.where(contains(copying, at), _H2D, _BETWEEN)
+        label = np.where(stage != _NONE, stage, np.where(waits, host.label_at(at), work))
         return cls(bounds, label, waits & (step != _NONE), step)
+
+    def only(self, chosen: NDArray[np.bool_]) -> _Pieces:
+        """The same with all other pieces in no step."""
+        return replace(self, step=np.where(chosen, self.step, _NONE))
 
     def exposed(self) -> Segments:
         """The host's stage while the device waited for it, -1 at other times."""

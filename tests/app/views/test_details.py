@@ -18,8 +18,8 @@ from trainrx.app.views.ranks import MAX_ROWS, rank_matrix
 from trainrx.app.views.run_list import script_name
 from trainrx.app.views.telemetry import telemetry_view
 from trainrx.app.views.what_ifs import what_if_view
-from trainrx.profiler.report import DeviceShares, DeviceStageInfo, StageShare
-from trainrx.profiler.vocabulary import IdleCause, Stage
+from trainrx.profiler.report import Crossing, DeviceShares, DeviceStageInfo, StageShare
+from trainrx.profiler.vocabulary import Call, IdleCause, Stage
 
 
 def test_a_plain_run_has_none_of_them(samples: Any) -> None:
@@ -85,6 +85,20 @@ def test_stages_by_the_gpus_clock_say_what_they_mean(samples: Any) -> None:
     assert view is not None
     assert [(stage.stage, stage.time) for stage in view.stages] == [(Stage.BACKWARD, "90.0 ms")]
     assert "12 timed steps" in view.caption and "4.0 ms ahead" in view.caption and "10 %" in view.caption
+
+
+def test_lines_that_cross_say_how(samples: Any) -> None:
+    crossings = [
+        Crossing(call=Call.ITEM, file="/u/train.py", line=9, function="main", calls_per_step=2, bytes_per_step=8,
+                 seconds_per_step=0.02, samples=30),
+        Crossing(call=Call.TO_DEVICE, file="/u/train.py", line=4, function="main", calls_per_step=1,
+                 bytes_per_step=2**20, pinned=False, non_blocking=True),
+    ]  # fmt: skip
+    view = details(samples.full_report(crossings=crossings)).crossings
+    assert view is not None and "counted in one step" in view.caption
+    read, copied = view.rows
+    assert (read.time, read.calls, read.size, read.memory) == ("20.0 ms", "2", "n/a", "n/a")
+    assert (copied.time, copied.size, copied.memory) == ("n/a", "1.0 MiB", "pageable, non-blocking")
 
 
 def test_what_ifs_come_best_first_and_what_brings_nothing_is_named(samples: Any) -> None:

@@ -33,6 +33,7 @@ class Loop:
         data_ms: float = 0.0,
         host_ms: float = 0.0,
         loss_ms: float = 0.0,
+        copy_ms: float = 0.0,
         launch_ms: float = 1.0,
         syncs: bool = False,
         is_timed: bool = True,
@@ -40,6 +41,7 @@ class Loop:
         cuda, begun = self.cuda, self.cuda.host_ns
         cuda.host_ns += int(data_ms * MS)
         self.spans.append((layout.DATA_WAIT, begun, cuda.host_ns, 1))
+        cuda.launch(int(copy_ms * MS))
         for code, work in WORK:
             start, device_start = cuda.host_ns, max(cuda.host_ns, cuda.free_ns)
             cuda.launch(int(work * MS))
@@ -57,8 +59,8 @@ class Loop:
         cuda.host_ns += int(host_ms * MS)
         self.spans.append((layout.STEP, begun, cuda.host_ns, 1))
 
-    def laid_out(self, make_recording: Any) -> tuple[Any, Any, DeviceStages | None]:
-        recording = make_recording(self.spans, device=self.device)
+    def laid_out(self, make_recording: Any, **facts: Any) -> tuple[Any, Any, DeviceStages | None]:
+        recording = make_recording(self.spans, device=self.device, facts=facts)
         steps = find_steps(recording, warmup=2)
         stages = stage_times(recording, steps)
         return steps, stages, device_stages(recording, steps, stages)
@@ -122,6 +124,23 @@ def test_work_between_the_stages_is_told_apart(make_recording: Any, fake_cuda: A
         Stage.FORWARD: 3, Stage.BACKWARD: 6, Stage.OPTIMIZER: 2,
     }  # fmt: skip
     assert sum(share.share for share in info.stages) + info.between_share == pytest.approx(1)
+
+
+def test_copies_of_batches_are_what_is_worked_off_after_a_fetch(make_recording: Any, fake_cuda: Any) -> None:
+    # GIVEN copies of 5 ms that nobody waits for, and a loss of 2 ms
+    loop = Loop(fake_cuda)
+    for _ in range(20):
+        loop.step(copy_ms=5, loss_ms=2, data_ms=1, syncs=True)
+    # WHEN the loader is known to give batches of the host's
+    steps, _, found = loop.laid_out(make_recording, batch=[{"loader": 1, "bytes": 4096}])
+    assert found is not None
+    seen = ms_per_step(found, steps)
+    assert (seen[Stage.H2D], seen[Stage.FORWARD], seen[Stage.DATA_WAIT]) == (5, 3 + 2, 1)
+    assert found.waits_s[steps.timed].mean() * 1e3 == pytest.approx(1)
+    # WHEN nothing is known of batches THEN it is work between the stages
+    steps, _, found = loop.laid_out(make_recording)
+    assert found is not None
+    assert found.between_s[steps.timed].mean() * 1e3 == pytest.approx(7)
 
 
 def test_steps_that_were_left_out_are_not_counted(make_recording: Any, fake_cuda: Any) -> None:

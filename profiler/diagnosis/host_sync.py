@@ -1,0 +1,86 @@
+"""The loop reads values back from the GPU, so that the host cannot run ahead and the device waits to be fed anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..observation import Observation
+from ..report import Crossing, Fact, Finding, Where
+from ..vocabulary import Call, Kind
+from .finding import ms, percent, short_path, timed_finding
+
+SHOWN_LINES = 3
+_CAUSES = {
+    Call.ITEM: "item-every-step",
+    Call.CONDITION: "tensor-as-condition",
+    Call.TO_HOST: "copy-to-host",
+    Call.SHAPE: "value-dependent-shape",
+    Call.SYNCHRONIZE: "synchronize-call",
+    Call.EMPTY_CACHE: "empty-cache-in-loop",
+}
+
+
+def find(observation: Observation) -> Finding | None:
+    """What waiting calls expose: never more than they take, nor than the device waits for the host.
+
+    Without them the host could run ahead and hide its own time behind the device's work, or the other way round: of
+    the step remains the longer of the two, so the shorter of what each of them waits is what can go.
+    """
+    waits = waiting(observation.crossings)
+    if observation.device_wait_s is None or not waits:
+        return None
+    waited_s = sum(one.seconds_per_step or 0.0 for one in waits)
+    seconds = min(waited_s, observation.device_wait_s)
+    first = waits[0]
+    return timed_finding(
+        observation,
+        Kind.HOST_SYNC,
+        seconds,
+        cause=_CAUSES[first.call],
+        summary=(
+            f"The host waits {ms(waited_s)} of every step for the GPU, mostly at "
+            f"{short_path(first.file)}:{first.line} ({first.call.label}); so it cannot run ahead, and the GPU waits "
+            f"for it {ms(observation.device_wait_s)} of the step ({percent(seconds / observation.step_s)} can go)."
+        ),
+        where=_places(waits),
+        evidence=(
+            *_facts(waits),
+            Fact(name="GPU waits for the host", value=observation.device_wait_s * 1e3, unit="ms"),
+        ),
+    )
+
+
+def waiting(crossings: Sequence[Crossing]) -> list[Crossing]:
+    """The calls that were seen to make the host wait, longest first."""
+    return [one for one in crossings if one.call in _CAUSES and one.seconds_per_step is not None]
+
+
+def placed(finding: Finding, crossings: Sequence[Crossing]) -> Finding:
+    """A finding on waiting calls with their lines and cause, where it has none, as that of a trace."""
+    waits = waiting(crossings)
+    if finding.kind is not Kind.HOST_SYNC or finding.where or not waits:
+        return finding
+    return finding.model_copy(
+        update={
+            "cause": _CAUSES[waits[0].call],
+            "where": list(_places(waits)),
+            "evidence": [*finding.evidence, *_facts(waits)],
+        }
+    )
+
+
+def _places(waits: Sequence[Crossing]) -> tuple[Where, ...]:
+    return tuple(Where(file=one.file, line=one.line, function=one.function) for one in waits[:SHOWN_LINES])
+
+
+def _facts(waits: Sequence[Crossing]) -> list[Fact]:
+    facts = [
+        Fact(
+            name=f"{one.call.value} at {one.file}:{one.line}",
+            value=(one.seconds_per_step or 0.0) * 1e3,
+            unit="ms",
+        )
+        for one in waits[:SHOWN_LINES]
+    ]
+    counts = [one.calls_per_step for one in waits if one.calls_per_step is not None]
+    return [*facts, Fact(name="waiting calls per step", value=sum(counts))] if counts else facts
