@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import linecache
 import os
 import sys
 import time
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ MAX_FRAMES = 60
 MAX_TEXT = 200
 _AGENT = os.path.dirname(os.path.abspath(__file__))
 _NOT_THE_SCRIPT = (_AGENT, os.path.dirname(os.__file__), "<")
+_COLLECTS_AT_ONCE = sys.version_info < (3, 12)
+_CALLED: Callable[[Any], Any] = methodcaller("__call__")
 _LIBRARY_MARKS = ("/site-packages/", "/dist-packages/", "\\site-packages\\")
 
 
@@ -36,7 +40,7 @@ class StackSampler:
 
     def sample(self, thread: int) -> None:
         """Take one sample of a thread, by its ident."""
-        frame = sys._current_frames().get(thread)
+        frame = current_frames().get(thread)
         if frame is not None:
             self._samples.append((time.perf_counter_ns(), self._number(frame)))
 
@@ -59,6 +63,24 @@ class StackSampler:
         self._stacks[key] = number
         self._folder.fact("stack", number=number, frames=_describe(key))
         return number
+
+
+def current_frames() -> dict[int, FrameType]:
+    """The frame of every thread, got without collecting garbage.
+
+    Before Python 3.12 an allocation may start a collection at once, and ``sys._current_frames`` allocates while it
+    holds the lock on the list of threads. Python code that a collection calls may then let another thread run, which
+    waits for that lock for ever if it is starting a thread. `map` runs the three functions in C, so that no other
+    thread runs between them.
+    """
+    if not _COLLECTS_AT_ONCE or not gc.isenabled():
+        return sys._current_frames()
+    try:
+        _, frames, _ = map(_CALLED, (gc.disable, sys._current_frames, gc.enable))
+    except BaseException:
+        gc.enable()
+        raise
+    return frames
 
 
 def describe_stack(frame: FrameType | None) -> list[tuple[Any, ...]]:
