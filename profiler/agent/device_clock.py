@@ -79,6 +79,12 @@ class DeviceClock:
         elif not self._given_up:
             self._free.append(begun)
 
+    def moment(self, code: int, at_ns: int) -> None:
+        """Something of no length on the device has happened at ``at_ns`` of the host, as the end of a fetch."""
+        event = self.begin()
+        if event is not None:
+            self._pending.append((code, at_ns, at_ns, event, None))
+
     def at_step(self, *, counts: bool) -> None:
         """A step is over: read what has passed, and decide about the next; ``counts`` false leaves that out."""
         if self._given_up or (self._cuda is None and not self._starts()):
@@ -141,10 +147,13 @@ class DeviceClock:
             return
         while self._pending:
             code, start_ns, end_ns, begun, ended = self._pending[0]
-            if not (ended.query() and begun.query()):
+            if not (begun.query() and (ended is None or ended.query())):
                 return
             self._pending.popleft()
-            self.records.append((code, start_ns, end_ns, self._passed(begun), self._passed(ended)))
+            first = self._passed(begun)
+            self.records.append(
+                (code, start_ns, end_ns, first, first if ended is None else self._passed(ended))
+            )
 
     def _passed(self, event: Any) -> int:
         """When an event passed, in nanoseconds since the first one; from event to event, for differences are floats."""
@@ -166,4 +175,7 @@ class DeviceClock:
 
 
 #: Functions that hooks call where TorchDynamo may look on; it is told to leave them alone.
-CODES = tuple(method.__code__ for method in (DeviceClock.begin, DeviceClock.end, DeviceClock.at_step))
+CODES = tuple(
+    method.__code__
+    for method in (DeviceClock.begin, DeviceClock.end, DeviceClock.moment, DeviceClock.at_step)
+)

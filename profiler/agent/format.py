@@ -11,8 +11,8 @@ A rank's folder holds
   samples_cpu_ns, collate_wall_ns, collate_cpu_ns, core_wait_ns, bytes_read, pid``; core wait and bytes count from the
   process's start, -1 where not known;
 - ``device.bin``: of a run on a GPU, little-endian int64 records ``code, start_ns, end_ns, device_start_ns,
-  device_end_ns``: a span of ``spans.bin`` and when the device came to its beginning and end, in nanoseconds of the
-  device's clock since the first one;
+  device_end_ns``: a span of ``spans.bin``, or the end of a fetch, and when the device came to its beginning and end,
+  in nanoseconds of the device's clock since the first one;
 - ``trace.json.gz``: the Chrome trace of the deep window, if there was one;
 - ``fault``: reserved space that the agent overwrites when it switches itself off, so that a full disk can still tell.
 

@@ -82,8 +82,9 @@ class DeviceStages:
 
 @dataclass(frozen=True)
 class _Records:
-    """Stages in the order of their start, all times on the host's clock. Shapes (n,)."""
+    """Stages, and ends of fetches, in the order of their start, all times on the host's clock. Shapes (n,)."""
 
+    is_fetch: NDArray[np.bool_]
     host_start: Ints
     host_end: Ints
     start: Ints
@@ -96,7 +97,7 @@ def device_stages(recording: RankRecording, steps: Steps, stages: StageTimes) ->
     Before a stage begins, the device may have waited up to the moment at which the host put its event into the stream,
     and has not waited after it.
     """
-    if not len(recording.device) or not len(steps):
+    if not len(steps) or not (recording.device[:, 0] != layout.DATA_WAIT).any():
         return None
     records = _aligned(recording.device)
     first, last, measured = _bounds(records, steps)
@@ -115,8 +116,13 @@ def device_stages(recording: RankRecording, steps: Steps, stages: StageTimes) ->
         between_s=between_s,
         waits_s=_sums(pieces.only(pieces.waits), places, len(steps)).sum(axis=1),
         measured=measured,
-        lead_s=max(float(np.median(records.end - records.host_end)) / 1e9, 0.0),
+        lead_s=_lead_s(records),
     )
+
+
+def _lead_s(records: _Records) -> float:
+    behind = (records.end - records.host_end)[~records.is_fetch]
+    return max(float(np.median(behind)) / 1e9, 0.0) if len(behind) else 0.0
 
 
 def _aligned(device: Ints) -> _Records:
@@ -136,7 +142,13 @@ def _aligned(device: Ints) -> _Records:
         return moments + np.round(drift * (moments - origin)).astype(np.int64)
 
     offset = int(np.maximum(rows[:, 1] - on_host(rows[:, 3]), rows[:, 2] - on_host(rows[:, 4])).max())
-    return _Records(rows[:, 1], rows[:, 2], on_host(rows[:, 3]) + offset, on_host(rows[:, 4]) + offset)
+    return _Records(
+        is_fetch=rows[:, 0] == layout.DATA_WAIT,
+        host_start=rows[:, 1],
+        host_end=rows[:, 2],
+        start=on_host(rows[:, 3]) + offset,
+        end=on_host(rows[:, 4]) + offset,
+    )
 
 
 def _drift(run: NDArray[np.float64], behind: Ints) -> float:
@@ -173,7 +185,8 @@ def _bounds(records: _Records, steps: Steps) -> tuple[Ints, Ints, NDArray[np.boo
     It comes to a moment of the host once it is done with the last stage that the host was done with by then; that has
     to be a stage of the step that ends there.
     """
-    order = np.argsort(records.host_end, kind="stable")
+    stage = np.flatnonzero(~records.is_fetch)
+    order = stage[np.argsort(records.host_end[stage], kind="stable")]
     ends, done = records.host_end[order], np.maximum.accumulate(records.end[order])
 
     def at(moments: Ints, not_before: Ints) -> tuple[Ints, NDArray[np.bool_]]:
@@ -203,9 +216,7 @@ def _copying(recording: RankRecording, records: _Records) -> Intervals:
     """What the device works off before a stage that follows a fetch, once the host has come to that stage."""
     if not any(whole(fact, "bytes") for fact in recording.facts.get("batch", [])):
         return empty()
-    fetched = np.sort(recording.of_code(layout.DATA_WAIT)[:, 2])
-    since = np.searchsorted(fetched, records.host_start[1:], side="right")
-    follows = since > np.searchsorted(fetched, records.host_end[:-1], side="right")
+    follows = records.is_fetch[:-1] & ~records.is_fetch[1:]
     done = np.maximum.accumulate(records.end)[:-1]
     return union(np.maximum(done, records.host_start[1:])[follows], records.start[1:][follows])
 

@@ -42,7 +42,10 @@ def install(module: Any, recorder: Recorder) -> None:
             recorder.fetches += 1
             return batch
         finally:
-            spans.append((code, start, now(), source))
+            end = now()
+            spans.append((code, start, end, source))
+            if recorder.clock.is_on:
+                recorder.clock.moment(DATA_WAIT, end)
             if code == DATA_WAIT and recorder.batch_facts.is_watching:
                 recorder.saw_batch(batch, source % READY_UNIT)
 

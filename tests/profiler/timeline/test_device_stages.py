@@ -41,6 +41,9 @@ class Loop:
         cuda, begun = self.cuda, self.cuda.host_ns
         cuda.host_ns += int(data_ms * MS)
         self.spans.append((layout.DATA_WAIT, begun, cuda.host_ns, 1))
+        if is_timed:
+            at = max(cuda.host_ns, cuda.free_ns) + self.offset
+            self.device.append((layout.DATA_WAIT, cuda.host_ns, cuda.host_ns, at, at))
         cuda.launch(int(copy_ms * MS))
         for code, work in WORK:
             start, device_start = cuda.host_ns, max(cuda.host_ns, cuda.free_ns)
