@@ -29,6 +29,7 @@ from .timeline.crossings import with_copies
 from .timeline.host import host_lines
 from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
+from .timeline.memory_use import device_memory, memory_curve, memory_use
 from .timeline.minutes import minutes_of, summarised_steps
 from .timeline.process_memory import process_memory
 from .timeline.rank_summary import RankSummary
@@ -82,6 +83,9 @@ def analyse(run: RunFolder) -> Analysis:
     loader = _loader(first)
     telemetry = _telemetry(run, first)
     exposed = exposure(first.recording, first.steps, first.stages, first.setup, first.lines)
+    memory = process_memory(first.recording, first.steps)
+    on_device = device_memory(first.recording, first.steps, used_bytes=_used_on_device(telemetry))
+    use = memory_use(first.recording, memory, on_device, first.setup)
     late = lateness(
         [(rank.recording.rank, rank.steps, rank.stages) for rank in ranks],
         [core_wait_share(rank.recording) for rank in ranks],
@@ -100,7 +104,9 @@ def analyse(run: RunFolder) -> Analysis:
             garbage=exposed.garbage,
             compilation=exposed.compilation,
             operations_per_step=_operations_per_step(first),
-            memory=process_memory(first.recording, first.steps),
+            memory=memory,
+            device_memory=on_device,
+            memory_use=use,
             telemetry=telemetry,
             crossings=exposed.crossings,
             device_wait_s=None if exposed.device is None else exposed.device.waits_s,
@@ -132,6 +138,8 @@ def analyse(run: RunFolder) -> Analysis:
         kernel_classes=kernel_classes(
             [window.kernels] if window is not None and window.kernels is not None else []
         ),
+        memory=memory_curve(first.recording, first.steps),
+        memory_use=use,
         compute=compute(first.recording, step_time, first.setup, recorded_on=manifest.versions.get(MACHINE)),
         telemetry=telemetry,
         telemetry_reason=None if telemetry is not None else "the launcher sampled nothing in this run",
@@ -189,6 +197,12 @@ def _telemetry(run: RunFolder, rank: _RankAnalysis) -> Telemetry | None:
     timed = rank.steps.timed
     bounds = int(rank.steps.start_ns[timed][0]), int(rank.steps.end_ns[timed][-1])
     return read_telemetry(run.path, timed_ns=bounds, cores=whole(rank.recording.process, "cores"))
+
+
+def _used_on_device(telemetry: Telemetry | None) -> int | None:
+    """What is used at most on the one device that the run was seen on; None where that is not clear."""
+    devices = [] if telemetry is None else [device for device in telemetry.devices if device.is_matched]
+    return devices[0].memory_peak_bytes if len(devices) == 1 else None
 
 
 def _last_stretch(steps: Steps, chosen: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .report import Crossing, HostLine, LoaderReport, StepTime, Telemetry
+from .report import Crossing, HostLine, LoaderReport, MemoryUse, StepTime, Telemetry
 from .timeline.interruptions import Interruptions
 from .timeline.lateness import Lateness
+from .timeline.memory_use import DeviceMemory
 from .timeline.process_memory import ProcessMemory
 from .vocabulary import Activity, Stage
 
@@ -30,6 +31,8 @@ class Observation:
         compilation: compilations within the timed steps.
         operations_per_step: operations that backward runs per step; None if not known.
         memory: memory of the training process; None where it was not read.
+        device_memory: of the GPU's allocator; None where it was not read.
+        memory_use: what fills the memory at its peak; None where that is not known.
         telemetry: of the machine during the timed steps; None where it was not sampled.
         lines: where the training thread was seen, longest first.
         crossings: on a GPU, the calls that copy to it and from it and wait for it.
@@ -49,6 +52,8 @@ class Observation:
     compilation: Interruptions = field(default=Interruptions())
     operations_per_step: float | None = None
     memory: ProcessMemory | None = None
+    device_memory: DeviceMemory | None = None
+    memory_use: MemoryUse | None = None
     telemetry: Telemetry | None = None
     crossings: tuple[Crossing, ...] = ()
     device_wait_s: float | None = None

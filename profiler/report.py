@@ -220,6 +220,43 @@ class MemoryCurveInfo(Part):
     allocated_bytes: list[int] = []
 
 
+class MemoryPart(Part):
+    """A use of memory; ``basis`` says whether it was counted or is what remains of the peak."""
+
+    name: str
+    bytes: int
+    basis: str = Field(default="measured", pattern="^(measured|derived)$")
+
+
+class MemoryUse(Part):
+    """What fills the memory at its peak: of the GPU, by PyTorch's allocator, or of the training process on a CPU.
+
+    ``parts`` sum to the peak; empty where nothing was counted. What only a GPU has is None on a CPU.
+    """
+
+    on_device: bool
+    peak_bytes: int
+    limit_bytes: int | None = None
+    parts: list[MemoryPart] = []
+    reserved_peak_bytes: int | None = None
+    inactive_split_bytes: int | None = Field(
+        default=None, description="at most, free in blocks of which a part is in use: fragmentation"
+    )
+    outside_bytes: int | None = Field(default=None, description="used on the GPU beside PyTorch's allocator")
+    retries: int | None = Field(
+        default=None, description="times in the timed steps that the allocator gave all back and asked again"
+    )
+    out_of_memory: int | None = None
+    growth_bytes_per_step: float | None = None
+    steps_left: float | None = Field(
+        default=None, description="predicted steps until the limit, at this growth"
+    )
+    largest_batch: int | None = Field(
+        default=None, description="predicted to fit, if activations grow with it"
+    )
+    largest_batch_reason: str | None = None
+
+
 class CollectiveSkew(Part):
     """Collectives matched across ranks: wire time against waiting for the last rank."""
 
@@ -617,6 +654,7 @@ class Report(Part):
     launch_queue: LaunchQueueInfo | None = None
     matrix_use: MatrixUse | None = None
     memory: MemoryCurveInfo | None = None
+    memory_use: MemoryUse | None = None
     collectives: CollectiveSkew | None = None
     compute: Compute | None = None
     telemetry: Telemetry | None = None

@@ -11,6 +11,7 @@ from trainrx.app.pages.parts import (
     estimate,
     loader,
     memory,
+    memory_use,
     metrics,
     ranks,
     telemetry,
@@ -62,6 +63,8 @@ def show(page: DiagnosisPage) -> None:
     show_ranks(page)
     if details.memory is not None:
         memory.show(details.memory)
+    if details.memory_use is not None:
+        memory_use.show(details.memory_use)
     if details.telemetry is not None:
         telemetry.show(details.telemetry)
     show_setup(view)

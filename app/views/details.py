@@ -12,6 +12,7 @@ from .device_stages import DeviceStagesView, device_stages_view
 from .estimate import EstimateView, estimate_view
 from .loader import LoaderView, loader_view
 from .memory import MemoryView, memory_view
+from .memory_use import MemoryUseView, memory_use_view
 from .ranks import RankMatrix, rank_matrix
 from .telemetry import TelemetryView, telemetry_view
 from .what_ifs import WhatIfView, what_if_view
@@ -30,6 +31,7 @@ class Details:
     loader: LoaderView | None
     ranks: RankMatrix | None
     memory: MemoryView | None
+    memory_use: MemoryUseView | None
     telemetry: TelemetryView | None
 
 
@@ -45,5 +47,6 @@ def details(report: Report) -> Details:
         loader=loader_view(report),
         ranks=rank_matrix(report),
         memory=memory_view(report),
+        memory_use=memory_use_view(report),
         telemetry=telemetry_view(report),
     )

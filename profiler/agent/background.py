@@ -94,7 +94,7 @@ class Background:
         moment = time.monotonic()
         if moment - self._memory_read >= (moment - self._started) / MEMORY_READINGS:
             self._memory_read = moment
-            self._folder.fact("memory", **memory.used())
+            self._folder.fact("memory", **memory.used(), **self._recorder.device_memory.used())
 
     def _heed_stop(self) -> None:
         try:

@@ -123,6 +123,7 @@ class DeviceClock:
             return False
         self._cuda = cuda
         self._left = FIRST_STEPS
+        self._recorder.device_memory.starts(cuda)
         return True
 
     def _turn(self, moment_ns: int) -> None:

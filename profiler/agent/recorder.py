@@ -18,9 +18,11 @@ from .background import Background
 from .batch_facts import BatchFacts
 from .calibrate import span_cost_s
 from .device_clock import DeviceClock
+from .device_memory import DeviceMemory
 from .flops import FlopCount
 from .format import PROCESS_CPU, STEP, STEP_TRACED
 from .graph_size import GraphSize
+from .holdings import Holdings
 from .loading import Loading
 from .losses import Losses
 from .model_facts import ModelFacts
@@ -71,6 +73,8 @@ class Recorder:
         self.folder: RankFolder | None = None
         self.loading = Loading(self)
         self.clock = DeviceClock(self)
+        self.device_memory = DeviceMemory(self)
+        self.holdings = Holdings(self)
         timed = options.warmup + (options.steps or DEFAULT_TIMED_STEPS)
         self.window = TraceWindow(first=timed, steps=options.traced_steps)
         self.flops = FlopCount(options.flops_after(timed))

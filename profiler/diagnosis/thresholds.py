@@ -167,6 +167,9 @@ GROWTH_SHARE = 0.03
 #: Share of the limit from which on memory is nearly full. TraceML: 92 and 97 %.
 NEAR_LIMIT_SHARE = 0.92
 AT_LIMIT_SHARE = 0.97
+#: Share of what a GPU's allocator has reserved that no tensor fills, from which on it counts as fragmented. Ours:
+#: blocks are rounded up to 2 MB and cached, which leaves a few percent.
+FRAGMENTED_SHARE = 0.2
 #: A growth that ends the run within so many steps is high. Ours: less than a long epoch.
 SOON_STEPS = 10_000
 #: Fewer stack samples than these do not name an activity. Ours.

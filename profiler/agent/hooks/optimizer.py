@@ -42,6 +42,8 @@ def install(module: Any, recorder: Recorder) -> None:
             recorder.update_ends(number, end)
             if begun is not None:
                 recorder.clock.end(OPTIMIZER, start, end, begun)
+            if recorder.holdings.is_watching:
+                recorder.holdings.saw(optimizer, number)
         except Exception as error:
             recorder.fail(error)
 

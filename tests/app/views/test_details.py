@@ -18,7 +18,7 @@ from trainrx.app.views.ranks import MAX_ROWS, rank_matrix
 from trainrx.app.views.run_list import script_name
 from trainrx.app.views.telemetry import telemetry_view
 from trainrx.app.views.what_ifs import what_if_view
-from trainrx.profiler.report import Crossing, DeviceShares, DeviceStageInfo, StageShare
+from trainrx.profiler.report import Crossing, DeviceShares, DeviceStageInfo, MemoryPart, MemoryUse, StageShare
 from trainrx.profiler.vocabulary import Call, IdleCause, Stage
 
 
@@ -99,6 +99,21 @@ def test_lines_that_cross_say_how(samples: Any) -> None:
     read, copied = view.rows
     assert (read.time, read.calls, read.size, read.memory) == ("20.0 ms", "2", "n/a", "n/a")
     assert (copied.time, copied.size, copied.memory) == ("n/a", "1.0 MiB", "pageable, non-blocking")
+
+
+def test_memory_is_shared_out_to_its_uses(samples: Any) -> None:
+    use = MemoryUse(
+        on_device=True, peak_bytes=8 * 2**30, limit_bytes=80 * 2**30, reserved_peak_bytes=10 * 2**30, steps_left=500.0,
+        parts=[MemoryPart(name="parameters", bytes=2 * 2**30), MemoryPart(name="rest", bytes=6 * 2**30, basis="derived")],
+        largest_batch=96,
+    )  # fmt: skip
+    view = details(samples.full_report(memory_use=use)).memory_use
+    assert view is not None and "80.0 GiB" in view.caption and "500 steps" in view.caption
+    assert [part[2:] for part in view.parts] == [("25 %", "measured"), ("75 %", "derived")]
+    assert dict(view.facts)["largest batch, predicted"] == "96"
+    assert dict(view.facts)["reserved, without a tensor"].startswith("2")
+    alone = MemoryUse(on_device=False, peak_bytes=100)
+    assert details(samples.full_report(memory_use=alone)).memory_use is None
 
 
 def test_what_ifs_come_best_first_and_what_brings_nothing_is_named(samples: Any) -> None:

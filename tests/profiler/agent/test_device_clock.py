@@ -21,6 +21,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.notes: list[str] = []
+        self.device_memory = SimpleNamespace(starts=lambda cuda: None)
 
     def note(self, text: str) -> None:
         self.notes.append(text)

@@ -43,6 +43,21 @@ SCRIPT = """
     cuda.is_current_stream_capturing = lambda: False
     cuda.get_device_name = lambda *_: "a device"
     cuda.Event, cuda.synchronize = Event, no
+    cuda.reset_peak_memory_stats = cuda.empty_cache = cuda.mem_get_info = no
+    cuda.current_device = lambda: 0
+    cuda.get_device_properties = lambda _: type("Properties", (), {"name": "a device", "total_memory": 2**30})
+
+    def memory_stats_as_nested_dict(device):
+        assert device == 0
+        return {
+            "allocated_bytes": {"all": {"current": 300 * 2**20, "peak": 500 * 2**20}},
+            "reserved_bytes": {"all": {"current": 1000 * 2**20, "peak": 1000 * 2**20}},
+            "inactive_split_bytes": {"all": {"current": 400 * 2**20}},
+            "num_alloc_retries": 2,
+            "num_ooms": 0,
+        }
+
+    cuda.memory_stats_as_nested_dict = memory_stats_as_nested_dict
 
     class Net(nn.Module):
         def __init__(self):
@@ -73,7 +88,7 @@ SCRIPT = """
         torch.manual_seed(0)
         data = [torch.randn(4) for _ in range(60)]
         model = Net()
-        optimizer = Update(model.parameters(), lr=0.1)
+        optimizer = Update(model.parameters(), lr=0.1, momentum=0.9)
         for _ in range(2):
             for x in DataLoader(data, 2, num_workers=int(_ == 1)):
                 loss = Backward.apply(model(x)).square().mean()
@@ -119,6 +134,17 @@ def test_a_step_that_waits_for_the_gpu_is_not_called_host_time(write_script, run
     assert found.ms_per_step < host[Stage.HOST] - 8
     line = found.where[0].line
     assert line is not None and "sleep(0.003)" in script.read_text().splitlines()[line - 1]
+
+    # AND its memory is known, with what training always holds in it
+    use = report.memory_use
+    assert use is not None and use.on_device and use.limit_bytes == 2**30
+    sizes = {part.name: part.bytes for part in use.parts}
+    weights = 4 * (4 * 2 + 2)
+    assert (sizes["parameters"], sizes["gradients"], sizes["optimizer state"]) == (weights, weights, weights)
+    assert sum(sizes.values()) == use.peak_bytes == 500 * 2**20
+    full = next(finding for finding in report.findings if finding.kind is Kind.MEMORY_CAPACITY)
+    assert full.cause == "fragmentation"
+    assert report.memory is not None and report.memory.peak_reserved_bytes == 1000 * 2**20
 
 
 def test_where_the_clock_is_not_read_the_report_says_why(write_script, run_recorded) -> None:
