@@ -470,6 +470,10 @@ class DeviceTelemetry(Part):
     is_matched: bool = Field(default=True, description="a process of the run was seen on it")
     samples: int
     busy: float | None = Field(default=None, description="share of time with a kernel running, by NVML")
+    sm_active: float | None = Field(default=None, description="mean share of its multiprocessors with work")
+    sm_occupancy: float | None = Field(default=None, description="warps in flight over the most there can be")
+    tensor_active: float | None = Field(default=None, description="share of time its tensor cores computed")
+    dram_active: float | None = Field(default=None, description="share of its memory bandwidth that was used")
     memory_peak_bytes: int | None = None
     memory_total_bytes: int | None = None
     clock_mhz: float | None = None

@@ -13,6 +13,7 @@ from ...profiler.report import Prescription, Report
 from ..views.device_stages import caption
 from ..views.ending import ending
 from ..views.format import duration, percent, times
+from ..views.memory_use import memory_use_view
 from .bars import device_bar, stage_bar
 from .compute import compute_line
 from .estimate import estimate_view
@@ -51,6 +52,10 @@ def _blocks(report: Report) -> Iterator[RenderableType]:
         yield from _block("On the GPU", Text(caption(by_device)), stage_bar(by_device.stages), table)
     if report.device is not None:
         yield from _block("Device", device_bar(report.device))
+    memory = memory_use_view(report)
+    if memory is not None and report.memory_use is not None and report.memory_use.on_device:
+        parts = ", ".join(f"{name} {size}" for name, size, *_ in memory.parts)
+        yield from _block(memory.title, Text(f"{memory.caption} {parts}".rstrip()))
     if report.kernel_classes:
         yield from (Text(), kernel_table(report.kernel_classes))
     if len(report.ranks) > 1:

@@ -111,6 +111,7 @@ class Background:
             spans=self._n_spans,
             samples=self._n_samples,
             interval_s=self._interval_s,
+            clock_s=self._recorder.clock.cost_ns / 1e9,
             core_wait_ns=core_wait_ns(self._recorder.native_thread),
         )
 

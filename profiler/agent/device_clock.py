@@ -37,11 +37,13 @@ class DeviceClock:
 
     Attributes:
         is_on: the stages of this step are to be timed.
+        cost_ns: what all of it has cost the training thread so far.
         records: what was read, as in `format`'s ``device.bin``, emptied by the background thread.
     """
 
     def __init__(self, recorder: Recorder) -> None:
         self.is_on = False
+        self.cost_ns = 0
         self.records: collections.deque[Record] = collections.deque()
         self._recorder = recorder
         self._cuda: Any = None
@@ -135,6 +137,7 @@ class DeviceClock:
             self._burst_start_ns = 0 if pauses else moment_ns
         else:
             self._left, self._burst_start_ns = BURST, moment_ns
+        self.cost_ns += self._cost_ns
         self._cost_ns = 0
 
     def _make(self) -> Any:
