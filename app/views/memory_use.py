@@ -9,6 +9,10 @@ from ...profiler.report import MemoryUse, Report
 from . import format as text
 
 
+#: The cause of a finding on memory that grows; a slope that no rule found is noise.
+GROWING = "growing-memory"
+
+
 @dataclass(frozen=True)
 class MemoryUseView:
     """Uses of memory with size, share of the peak and whether that was counted or remains; and what it means."""
@@ -27,7 +31,7 @@ def memory_use_view(report: Report) -> MemoryUseView | None:
     whole = max(use.peak_bytes, sum(part.bytes for part in use.parts), 1)
     return MemoryUseView(
         title="What fills the GPU's memory" if use.on_device else "What fills the process's memory",
-        caption=" ".join(_sentences(use)),
+        caption=" ".join(_sentences(use, grows=any(one.cause == GROWING for one in report.findings))),
         parts=tuple(
             (part.name, text.size(part.bytes), text.percent(part.bytes / whole), part.basis)
             for part in use.parts
@@ -36,12 +40,12 @@ def memory_use_view(report: Report) -> MemoryUseView | None:
     )
 
 
-def _sentences(use: MemoryUse) -> Iterator[str]:
+def _sentences(use: MemoryUse, *, grows: bool) -> Iterator[str]:
     limit = "" if use.limit_bytes is None else f" of {text.size(use.limit_bytes)}"
     yield f"At its peak {text.size(use.peak_bytes)}{limit}."
     if use.parts:
         yield "Parameters, gradients and optimizer state were counted from the tensors; the rest is what remains."
-    if use.steps_left is not None:
+    if grows and use.steps_left is not None:
         yield f"It grows; predicted to reach the limit in {use.steps_left:,.0f} steps."
 
 

@@ -108,7 +108,10 @@ def test_memory_is_shared_out_to_its_uses(samples: Any) -> None:
         largest_batch=96,
     )  # fmt: skip
     view = details(samples.full_report(memory_use=use)).memory_use
-    assert view is not None and "80.0 GiB" in view.caption and "500 steps" in view.caption
+    assert view is not None and "80.0 GiB" in view.caption and "500 steps" not in view.caption
+    growing = samples.finding().model_copy(update={"cause": "growing-memory"})
+    grown = details(samples.full_report(memory_use=use, findings=[growing])).memory_use
+    assert grown is not None and "500 steps" in grown.caption
     assert [part[2:] for part in view.parts] == [("25 %", "measured"), ("75 %", "derived")]
     assert dict(view.facts)["largest batch, predicted"] == "96"
     assert dict(view.facts)["reserved, without a tensor"].startswith("2")
