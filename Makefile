@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types scorecard clean
+.PHONY: demo test lint types scorecard samples clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -26,9 +26,12 @@ test: lint types
 	$(BIN)/python -m pytest -n 2
 
 # Runs every scenario with a planted fault and writes tests/scenarios/SCORECARD.md; takes the better part of an hour.
-# Scenarios in Transformers, Lightning and Accelerate need `pip install -e '.[scenarios]'`, else they are skipped.
 scorecard: $(VENV)/.installed
 	$(BIN)/python -m tests.scenarios.scorecard
+
+# Records the runs that come with trainrx anew; a minute or two, on a machine that does nothing else.
+samples: $(VENV)/.installed
+	$(BIN)/python -m tests.samples.record
 
 clean:
 	rm -rf $(VENV) build *.egg-info

@@ -38,9 +38,9 @@ def _derived(report: Report) -> Iterator[tuple[str, object]]:
     capability = _capability(setup.get("device.name", setup.get("device")))
     if capability is not None:
         yield "device.capability", capability
-    world, local = setup.get("world_size"), setup.get("local_world_size")
-    if world == 1 or (world is not None and world == local):
-        yield "nodes", 1
+    nodes = _nodes(setup.get("world_size"), setup.get("local_world_size"))
+    if nodes is not None:
+        yield "nodes", nodes
     if setup.get("loader") == "single-process":
         yield "loader.num_workers", 0
     precision = _precision(report)
@@ -49,6 +49,15 @@ def _derived(report: Report) -> Iterator[tuple[str, object]]:
     headroom = _headroom(report)
     if headroom is not None:
         yield "memory.headroom", headroom
+
+
+def _nodes(world: object, local: object) -> int | None:
+    """Machines of a run with as many ranks on each; a run of one rank has one."""
+    if world == 1:
+        return 1
+    if not isinstance(world, int) or not isinstance(local, int) or local < 1 or world % local:
+        return None
+    return world // local
 
 
 def _capability(name: object) -> str | None:
@@ -67,9 +76,18 @@ def _precision(report: Report) -> str | None:
 
 
 def _headroom(report: Report) -> float | None:
-    """Share of the device's memory that is free at the peak."""
+    """Share of the device's memory that is free at the peak, by its allocator, else as the driver saw it."""
     memory, total = report.memory, report.setup.get("device.memory_bytes")
-    if memory is None or memory.relative or not isinstance(total, int | float) or total <= 0:
-        return None
-    peak = memory.peak_reserved_bytes or memory.peak_allocated_bytes
+    if memory is not None and not memory.relative and isinstance(total, int | float) and total > 0:
+        return _free(memory.peak_reserved_bytes or memory.peak_allocated_bytes, total)
+    seen = report.telemetry.devices if report.telemetry is not None else []
+    shares = [
+        _free(device.memory_peak_bytes, device.memory_total_bytes)
+        for device in seen
+        if device.is_matched and device.memory_peak_bytes is not None and device.memory_total_bytes
+    ]
+    return min(shares, default=None)
+
+
+def _free(peak: float, total: float) -> float:
     return min(max(1.0 - peak / total, 0.0), 1.0)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 
 from ..profiler.report import Report
 from ..profiler.vocabulary import Kind, Stage
+from .remedies.debugging import CAUSES as DEBUGGING
+from .remedies.debugging import FACTS as DEBUGGING_FACTS
 
 Setup = Mapping[str, object]
 
@@ -120,10 +122,8 @@ def _is_ddp(setup: Setup) -> bool:
 
 
 def _is_debugging(report: Report) -> bool:
-    told = ("torch.anomaly_mode", "env.cuda_launch_blocking")
-    causes = [str(finding.cause) for finding in report.findings]
-    found = any("anomaly" in cause or "launch-blocking" in cause for cause in causes)
-    return found or any(report.setup.get(name) is True for name in told)
+    found = any(finding.cause in DEBUGGING for finding in report.findings)
+    return found or any(report.setup.get(name) == value for name, value in DEBUGGING_FACTS)
 
 
 def _foreach_is_default(setup: Setup) -> bool:

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 
 from ..catalog import Catalog, Method, load_catalog
 from ..catalog.wording import RISK_MEANINGS, expectation_sentence
-from ..profiler.report import Prediction, Prescription, Report, RuledOut
+from ..profiler.report import Prescription, Report, RuledOut
 from ..profiler.vocabulary import Kind
 from .cells import cell_advice
 from .evidence_rows import evidence_rows
 from .from_catalog import against, listed, ruled_out, step_savers
 from .known_setup import known_setup
 from .next_bottleneck import next_bottleneck
-from .predict.estimate import speedup
 from .proposal import Case, Proposal
 from .questions import question
 from .ranking import Rank, rank
@@ -79,14 +78,8 @@ def _advise(advice: _Advice, position: int, case: Case, catalog: Catalog) -> Non
     advice.ruled_out += ruled_out(case, catalog, named)
 
 
-def _prediction(case: Case, proposal: Proposal) -> Prediction | None:
-    if proposal.estimate is None or case.step_s <= 0:
-        return None
-    return speedup(case.step_s, proposal.estimate, exposed_s=case.exposed_s)
-
-
 def _without_gain(case: Case, proposal: Proposal) -> str | None:
-    prediction = _prediction(case, proposal)
+    prediction = case.prediction(proposal)
     if prediction is None or prediction.mid >= LEAST_GAIN:
         return None
     span = f"{prediction.low:.2f} to {prediction.high:.2f}"
@@ -101,7 +94,7 @@ def _prescription(case: Case, method: Method, proposal: Proposal) -> Prescriptio
         knob=proposal.knob,
         finding=case.finding.kind,
         equivalence=str(method.equivalence),
-        predicted_speedup=_prediction(case, proposal),
+        predicted_speedup=case.prediction(proposal),
         basis=proposal.basis,
         risk=f"{method.quality_risk}: {RISK_MEANINGS[method.quality_risk]}",
         how=proposal.how,

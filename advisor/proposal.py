@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ..profiler.report import Finding, Report
+from ..profiler.report import Finding, Prediction, Report
 from ..profiler.vocabulary import Stage
-from .predict.estimate import StepEstimate
+from .predict.estimate import Relief, StepEstimate, speedup
+from .predict.relief import relief_of
 
 #: What remains at least of a time that a change removes. Ours.
-LEAST_REMAINS = 0.02
+LEAST_REMAINS = 0.005
 
 
 class Effort(IntEnum):
@@ -52,6 +53,7 @@ class Proposal:
         estimate: the step with the change; None where nothing can be said.
         knob: the switch that tries it from outside, as ``name=value``.
         fit: whether it answers the cause that was found, helps this kind, or is only listed for it.
+        relieves: whether the rest of a step gets shorter with it, where both share the cores; workers keep them busy.
     """
 
     method: str
@@ -61,6 +63,7 @@ class Proposal:
     estimate: StepEstimate | None = None
     knob: str | None = None
     fit: Fit = Fit.KIND
+    relieves: bool = True
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,15 @@ class Case:
     def exposed_s(self) -> float:
         """Seconds of the step that the finding exposes: the most that can go."""
         return min((self.finding.ms_per_step or 0.0) / 1e3, self.step_s)
+
+    def prediction(self, proposal: Proposal) -> Prediction | None:
+        """The speed-up that a proposal promises this step; None without an estimate or a step time."""
+        if proposal.estimate is None or self.step_s <= 0:
+            return None
+        relief = relief_of(self.report, self.finding.kind, step_s=self.step_s, exposed_s=self.exposed_s)
+        if not proposal.relieves:
+            relief = Relief(0.0, relief.best_s)
+        return speedup(self.step_s, proposal.estimate, exposed_s=self.exposed_s, relief=relief)
 
     @property
     def cause(self) -> str | None:

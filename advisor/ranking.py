@@ -1,9 +1,9 @@
 """In which order prescriptions stand.
 
 Methods that only save steps come last; before them, what makes a model cheaper that is only noted to fill the step. For
-the rest and within both, methods that leave what is learned alone come before those that change it; then gain per
-effort counts, the gain weighed by how well the proposal fits the cause that was found and by whether its needs are
-known to hold; exact comes before numerical at equal gain.
+the rest and within both, methods that leave what is learned alone, or whose gain is predicted for the very cause, come
+first; then gain per effort counts, the gain weighed by how well the proposal fits the cause that was found and by
+whether its needs are known to hold; exact comes before numerical at equal gain.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import math
 
 from ..catalog import Bottleneck, Equivalence, Method
 from ..profiler.vocabulary import Kind, Severity
-from .predict.estimate import speedup
-from .proposal import Case, Proposal
+from .proposal import Case, Fit, Proposal
 
 EQUIVALENCE_ORDER = {Equivalence.EXACT: 0, Equivalence.NUMERICAL: 1, Equivalence.SEMANTIC: 2}
 #: What a gain counts whose method has needs that the run did not tell of. Ours.
@@ -32,7 +31,7 @@ def rank(position: int, case: Case, method: Method, proposal: Proposal) -> Rank:
     return (
         float(only_saves_steps(method)),
         float(case.finding.kind in _WORK and case.finding.severity is Severity.NOTE),
-        float(method.equivalence is Equivalence.SEMANTIC),
+        float(method.equivalence is Equivalence.SEMANTIC and not _answers(proposal)),
         -round(_score(case, method, proposal), 6),
         float(proposal.fit),
         float(proposal.effort),
@@ -46,6 +45,11 @@ def only_saves_steps(method: Method) -> bool:
     return method.relieves == (Bottleneck.SAMPLE_EFFICIENCY,)
 
 
+def _answers(proposal: Proposal) -> bool:
+    """Whether it answers the very cause, with a gain that can be predicted."""
+    return proposal.fit is Fit.CAUSE and proposal.estimate is not None
+
+
 def _score(case: Case, method: Method, proposal: Proposal) -> float:
     known = not method.needs_met(case.report.setup).unknown
     weight = proposal.fit.weight * (1.0 if known else UNKNOWN_NEEDS_WEIGHT)
@@ -54,9 +58,10 @@ def _score(case: Case, method: Method, proposal: Proposal) -> float:
 
 def _gain(case: Case, proposal: Proposal) -> float:
     """The logarithm of the speed-up to expect."""
+    prediction = case.prediction(proposal)
+    if prediction is not None:
+        return math.log(max(prediction.mid, 1e-3))
     if case.step_s <= 0:
         return 0.0
-    if proposal.estimate is not None:
-        return math.log(max(speedup(case.step_s, proposal.estimate, exposed_s=case.exposed_s).mid, 1e-3))
     bound = case.step_s / max(case.step_s - case.exposed_s, case.step_s / UNPREDICTED_BOUND)
     return UNPREDICTED_PART * math.log(bound)

@@ -15,6 +15,8 @@ from .predict.whatif import Replayer, standard_changes
 
 #: A replay that misses more of the measured step than this predicts nothing.
 MAX_UNEXPLAINED_SHARE = 0.05
+#: What saves less of the step is not worth a line.
+LEAST_SAVED_SHARE = 0.001
 
 
 def with_what_ifs(report: Report, run_dir: Path) -> Report:
@@ -33,7 +35,12 @@ def what_ifs(trace: Trace) -> list[WhatIf]:
     replayer = Replayer(build_graph(trace))
     if abs(replayer.unexplained_share) > MAX_UNEXPLAINED_SHARE:
         return []
-    predictions = [replayer.predict(change) for change in standard_changes()]
+    exposed = [(change, replayer.exposed_ns(change)) for change in standard_changes()]
+    predictions = [
+        replayer.predict(change, exposed_ns=exposed_ns)
+        for change, exposed_ns in exposed
+        if exposed_ns > LEAST_SAVED_SHARE * replayer.graph.measured_ns
+    ]
     return [
         WhatIf(
             change=one.change,
@@ -43,7 +50,7 @@ def what_ifs(trace: Trace) -> list[WhatIf]:
             unexplained_share=one.unexplained_share,
         )
         for one in predictions
-        if one.measured_step_s > 0 and one.predicted_step_s < 0.999 * one.measured_step_s
+        if one.measured_step_s > 0 and one.predicted_step_s < (1 - LEAST_SAVED_SHARE) * one.measured_step_s
     ]
 
 

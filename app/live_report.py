@@ -23,6 +23,8 @@ from ..profiler.store import RunFolder
 INTERVAL_S = 5.0
 #: Analysing may take this share of one core: after an answer that took a second it rests for 20.
 BUDGET = 0.05
+#: After so long without a step one more report is asked for: it says where a run stands that hangs.
+STALL_S = 30.0
 NICENESS = 19
 CLOSE_S = 10.0
 
@@ -35,6 +37,7 @@ class LiveReport:
         self._clock = clock
         self._process: subprocess.Popen[bytes] | None = None
         self._steps = 0
+        self._stall_at: float | None = None
         self._asked_at: float | None = None
         self._may_ask_at = 0.0
         self._is_over = False
@@ -52,9 +55,19 @@ class LiveReport:
         moment = self._clock()
         if self._asked_at is not None:
             self._hear(moment)
-        elif not self._is_over and progress.steps > self._steps and moment >= self._may_ask_at:
+        elif not self._is_over and moment >= self._may_ask_at and self._is_news(progress, moment):
             self._steps = progress.steps
             self._ask(moment)
+
+    def _is_news(self, progress: Progress, moment: float) -> bool:
+        """New steps; or, once, that there have been none for long."""
+        if progress.steps > self._steps:
+            self._stall_at = moment + STALL_S
+            return True
+        if self._stall_at is None or moment < self._stall_at:
+            return False
+        self._stall_at = None
+        return True
 
     def close(self) -> None:
         """End the process, so that it writes nothing after the final report."""

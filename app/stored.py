@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..advisor.prescribe import prescribe
+from ..advisor.trial.store import stored_trials
 from ..profiler.analysis import analyse
 from ..profiler.errors import InputError
 from ..profiler.report import Report
@@ -76,6 +77,17 @@ def open_run(run: RunFolder) -> StoredRun:
         return StoredRun(manifest, report, steps if steps is not None and len(steps) else None)
     except InputError as error:
         return StoredRun(manifest, report, None, (str(error),))
+
+
+def open_with_trials(run: RunFolder) -> StoredRun:
+    """The run as `open_run` has it, with the trials that lie in its folder, should its report not have them.
+
+    Raises:
+        InputError: as `open_run`.
+    """
+    stored = open_run(run)
+    trials = stored_trials(run)
+    return replace(stored, report=stored.report.model_copy(update={"trials": trials})) if trials else stored
 
 
 def current_report(run: RunFolder) -> Report:

@@ -15,8 +15,8 @@ from ..advisor.trial.knob_choice import choose, find_knob, knob_names
 from ..advisor.trial.measure import Plan
 from ..advisor.trial.result import FlightFile, flight_file
 from ..advisor.trial.session import Length, Outcome, TrialSession, require_knobs
-from ..advisor.trial.statistics import Verdict
 from ..advisor.trial.store import TRIALS_FOLDER, TrialFolder
+from ..advisor.trial.verdict import Verdict
 from ..profiler.store import RunFolder, find_run
 from .stored import current_report
 from .terminal.trial import print_calibration, print_flight, print_knobs, print_outcome

@@ -16,7 +16,6 @@ from types import MappingProxyType
 
 from .errors import CatalogError
 from .method import Evidence, Method, method_from
-from .reading import read_yaml
 from .stored import fingerprint, load_stored, store
 from .vocabulary import Action, Bottleneck, Category, Component, Grade, Subcategory, Subcomponent, Tier
 
@@ -160,6 +159,8 @@ def read_method(path: Path) -> Method:
     Raises:
         CatalogError: names the file, the field and the reason.
     """
+    from .reading import read_yaml  # needs the YAML parser, which a kept catalog does without
+
     method = method_from(read_yaml(path), file=path.name)
     if path.stem != method.id:
         raise CatalogError(f"reads '{method.id}', expected the file's name", file=path.name, field="id")

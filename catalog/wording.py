@@ -1,7 +1,6 @@
-"""Turns evidence.
+"""Turns evidence, expectations and placements into sentences, the same for command line, dashboard and reports.
 
-Expectations and placements into sentences, the same for command line, dashboard and reports. A gain is
-never written as a bare multiplier: task, hardware (or "not stated"), source and grade always stand with it.
+A gain is never written as a bare multiplier: task, hardware (or "not stated"), source and grade always stand with it.
 """
 
 from __future__ import annotations
@@ -108,7 +107,8 @@ def verdict_words(row: Evidence) -> str:
 def expectation_sentence(expected: Expectation) -> str:
     """What must move for the method to count as working."""
     verb = "fall" if expected.direction is Direction.FALLS else "rise"
-    return f"{expected.metric.label} must {verb} by at least {expected.at_least:.0%} of its former value"
+    least = f"{expected.at_least:.0%}".replace("%", " %")
+    return f"{expected.metric.label} must {verb} by at least {least} of its former value"
 
 
 def guard_sentence(method: Method) -> str:

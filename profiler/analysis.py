@@ -25,20 +25,29 @@ from .recording import RankRecording, read_ranks
 from .report import HostLine, LoaderReport, RankInfo, RecorderCost, Report, RunInfo, Telemetry
 from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
+from .timeline.clocks import RankClock, rank_clocks
+from .timeline.compiled import compiled_model
 from .timeline.crossings import with_copies
+from .timeline.endings import RankEnd, ending_note, ending_of, loss_sentence, lost_ranks, rank_ends
+from .timeline.evaluation import gradient_share
+from .timeline.exchanges import collective_uses
 from .timeline.host import host_lines
+from .timeline.interruptions import garbage_pauses, recomputation_s
 from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
 from .timeline.memory_use import device_memory, memory_curve, memory_use
 from .timeline.minutes import minutes_of, summarised_steps
+from .timeline.own_collectives import own_collectives
 from .timeline.process_memory import process_memory
 from .timeline.rank_summary import RankSummary
 from .timeline.stages import STAGES, StageTimes, stage_times
 from .timeline.steps import Steps, find_steps
 from .timeline.telemetry import read_telemetry
+from .timeline.worker_memory import WorkerMemory, worker_memory
 from .trace_report import kernel_classes
 from .unrecorded import why_no_step
 from .verdict import verdict
+from .vocabulary import RunStatus
 
 DEFAULT_WARMUP = 5
 LONG_RUN = (
@@ -53,6 +62,21 @@ class Analysis:
 
     report: Report
     steps: pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class _Losses:
+    """The clocks of the ranks, how each ended, and which of them took the others along."""
+
+    clocks: dict[int, RankClock]
+    ends: dict[int, RankEnd]
+    lost: list[int]
+    origin_ns: float
+
+    @property
+    def sentence(self) -> str:
+        endings = {rank: ending_of(end, self.origin_ns) for rank, end in self.ends.items()}
+        return loss_sentence(self.lost, endings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +99,10 @@ def analyse(run: RunFolder) -> Analysis:
         max(whole(manifest.options, "warmup") or 0, 0) if "warmup" in manifest.options else DEFAULT_WARMUP
     )
     ranks = [_analyse_rank(recording, warmup) for recording in read_ranks(run.path)]
+    losses = _losses(manifest, [rank.recording for rank in ranks])
     first = ranks[0] if ranks else None
     if first is None or first.steps.timed_s <= 0:
-        return _without_steps(run, manifest, ranks)
+        return _without_steps(run, manifest, ranks, losses)
     step_time = first.steps.step_time()
     assert step_time is not None
     loader = _loader(first)
@@ -100,13 +125,19 @@ def analyse(run: RunFolder) -> Analysis:
             lateness=late,
             exchanges_per_step=_per_step(first, layout.GRADIENTS_READY, synchronised=True),
             core_wait_share=core_wait_share(first.recording),
-            collectives_per_step=_per_step(first, layout.COMMUNICATION) or 0.0,
+            collectives=own_collectives(first.recording, first.steps),
             garbage=exposed.garbage,
+            garbage_by_rank=_garbage_by_rank(ranks),
             compilation=exposed.compilation,
+            compiled=compiled_model(first.recording),
             operations_per_step=_operations_per_step(first),
+            backwards_per_step=_per_step(first, layout.BACKWARD),
+            recomputation_s=recomputation_s(first.recording, first.steps),
+            evaluation_gradient_share=gradient_share(first.recording),
             memory=memory,
             device_memory=on_device,
             memory_use=use,
+            worker_memory=_worker_memory(first),
             telemetry=telemetry,
             crossings=exposed.crossings,
             device_wait_s=None if exposed.device is None else exposed.device.waits_s,
@@ -119,7 +150,7 @@ def analyse(run: RunFolder) -> Analysis:
         findings = [placed(finding, exposed.crossings) for finding in findings]
     report = Report(
         run=_run_info(manifest, first.steps, summarised_steps(first.recording, first.steps.start_ns)),
-        verdict=verdict(findings, step_time),
+        verdict=verdict(findings, step_time, loss=losses.sentence),
         setup=first.setup,
         step_time=step_time,
         batches_per_step=float(first.steps.fetches[first.steps.timed].mean()),
@@ -140,11 +171,13 @@ def analyse(run: RunFolder) -> Analysis:
         ),
         memory=memory_curve(first.recording, first.steps),
         memory_use=use,
+        collective_uses=collective_uses(first.recording, first.steps),
         compute=compute(first.recording, step_time, first.setup, recorded_on=manifest.versions.get(MACHINE)),
         telemetry=telemetry,
         telemetry_reason=None if telemetry is not None else "the launcher sampled nothing in this run",
         findings=findings,
-        ranks=[_rank_info(rank, late) for rank in ranks],
+        ranks=[_rank_info(rank, losses, late) for rank in ranks],
+        lost_ranks=losses.lost,
         recorder=_cost(manifest, first, window_note),
     )
     return Analysis(report, step_table(first.steps, first.stages))
@@ -221,6 +254,19 @@ def _loader(rank: _RankAnalysis) -> LoaderReport | None:
     return report.model_copy(update={"core_wait_share": core_wait_share(rank.recording)})
 
 
+def _worker_memory(rank: _RankAnalysis) -> WorkerMemory | None:
+    settings = training_loader(rank.recording)
+    return None if settings is None else worker_memory(rank.recording, settings["number"])
+
+
+def _garbage_by_rank(ranks: Sequence[_RankAnalysis]) -> dict[int, float]:
+    if len(ranks) < 2:
+        return {}
+    return {
+        rank.recording.rank: garbage_pauses(rank.recording, rank.steps, rank.stages).total_s for rank in ranks
+    }
+
+
 def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> float | None:
     """How many spans of a code a timed step has; None where the run has none."""
     spans = rank.recording.of_code(code)
@@ -244,18 +290,38 @@ def _operations_per_step(rank: _RankAnalysis) -> float | None:
     return None if not counts or backwards is None else float(np.mean(counts)) * backwards
 
 
-def _without_steps(run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnalysis]) -> Analysis:
+def _losses(manifest: Manifest, recordings: Sequence[RankRecording]) -> _Losses:
+    clocks = rank_clocks(recordings)
+    ends = rank_ends(recordings, clocks, is_over=manifest.status is not RunStatus.RECORDING)
+    starts = [
+        clock.to_reference(start)
+        for recording, clock in zip(recordings, clocks, strict=True)
+        if (start := whole(recording.process, "perf_counter_ns")) is not None
+    ]
+    failed = manifest.status is RunStatus.FAILED or manifest.note is not None
+    return _Losses(
+        clocks={recording.rank: clock for recording, clock in zip(recordings, clocks, strict=True)},
+        ends={end.rank: end for end in ends},
+        lost=[end.rank for end in lost_ranks(ends, failed=failed)],
+        origin_ns=min(starts, default=0.0),
+    )
+
+
+def _without_steps(
+    run: RunFolder, manifest: Manifest, ranks: Sequence[_RankAnalysis], losses: _Losses
+) -> Analysis:
     first = ranks[0] if ranks else None
     reason = why_no_step(run.path, manifest, None if first is None else first.recording)
     steps = first.steps if first is not None else _no_steps()
     stages = first.stages if first is not None else StageTimes.empty()
     report = Report(
         run=_run_info(manifest, steps),
-        verdict=reason,
+        verdict=f"{losses.sentence} {reason}".strip(),
         setup=first.setup if first is not None else {},
         step_time_reason=reason,
         device_reason="no step was recorded",
-        ranks=[_rank_info(rank) for rank in ranks],
+        ranks=[_rank_info(rank, losses) for rank in ranks],
+        lost_ranks=losses.lost,
         recorder=_cost(manifest, first),
     )
     return Analysis(report, step_table(steps, stages))
@@ -278,8 +344,8 @@ def _run_info(manifest: Manifest, steps: Steps, summarised: int = 0) -> RunInfo:
     )
 
 
-def _rank_info(rank: _RankAnalysis, late: Lateness | None = None) -> RankInfo:
-    ended = rank.recording.end_reason
+def _rank_info(rank: _RankAnalysis, losses: _Losses, late: Lateness | None = None) -> RankInfo:
+    ended = ending_of(losses.ends[rank.recording.rank], losses.origin_ns)
     return RankInfo(
         rank=rank.recording.rank,
         pid=whole(rank.recording.process, "pid"),
@@ -287,9 +353,9 @@ def _rank_info(rank: _RankAnalysis, late: Lateness | None = None) -> RankInfo:
         step_time=rank.steps.step_time(),
         stages=rank.stages.shares(rank.steps.timed),
         last_share=None if late is None else late.last_share.get(rank.recording.rank),
-        note=None
-        if ended
-        else "its recording ends without a last word: it is going on, or the process was killed",
+        clock=losses.clocks[rank.recording.rank].info(),
+        ended=ended,
+        note=ending_note(ended),
     )
 
 

@@ -27,6 +27,7 @@ from .calibration import machine_key
 from .compute import MACHINE
 from .errors import UsageError
 from .progress import STOPPED, Progress, ProgressReader
+from .rank_watch import RankWatch
 from .store import Manifest, RunFolder, create_run
 from .telemetry import telemetry_of
 from .vocabulary import RunStatus
@@ -52,7 +53,7 @@ class Limits:
         warmup: steps left out of the timing before them.
         traced_steps: steps of the deep window after them; 0 leaves it out.
         seconds: stop after this time once a few steps are timed; None for no limit.
-        patience_s: give up if no step was seen for so long; None waits for ever.
+        patience_s: give up if no step was seen for so long, from the start or from the last one; None waits for ever.
         timeout_s: terminate the command after so long, whatever it does; None never does.
     """
 
@@ -206,8 +207,11 @@ class _Follower:
         self._limits = limits
         self._on_progress = on_progress
         self._reader = ProgressReader(run.path)
+        self._ranks = RankWatch(run.path)
         self._started = time.monotonic()
         self._first_step: float | None = None
+        self._last_step = self._started
+        self._steps = 0
         self._ending_since: float | None = None
         self._interrupted = False
         self._may_forward = False
@@ -220,7 +224,7 @@ class _Follower:
             while self._process.poll() is None:
                 try:
                     self._tick()
-                    time.sleep(POLL_S)
+                    self._ranks.wait(POLL_S)
                 except KeyboardInterrupt:
                     self._interrupt()
         finally:
@@ -229,12 +233,15 @@ class _Follower:
                 _end_tree(self._process)
             if self._own_session:
                 _kill_session(self._process.pid)
+            self._ranks.close()
         return self._outcome(self._process.returncode)
 
     def _tick(self) -> None:
         moment = time.monotonic()
         progress = self._reader.read(moment - self._started)
         self._on_progress(progress)
+        if progress.steps > self._steps:
+            self._steps, self._last_step = progress.steps, moment
         if progress.steps and self._first_step is None:
             self._first_step = moment
         timeout = self._limits.timeout_s
@@ -244,9 +251,7 @@ class _Follower:
         elif self._ending_since is None:
             if progress.ended == STOPPED:
                 self._ending_since = moment
-            elif self._first_step is None:
-                self._lose_patience(moment)
-            else:
+            elif self._is_patient(moment) and self._first_step is not None:
                 self._watch_time(progress, moment - self._first_step)
         elif self._may_forward and moment - self._ending_since > FORWARD_S:
             self._may_forward = False
@@ -257,14 +262,16 @@ class _Follower:
             )
             _end_tree(self._process)
 
-    def _lose_patience(self, moment: float) -> None:
+    def _is_patient(self, moment: float) -> bool:
+        """False once no step was seen for too long, from the start or the last one: then the script is told to end."""
         patience = self._limits.patience_s
-        if patience is not None and moment - self._started > patience:
-            self._note = (
-                f"no step was seen in {patience:.0f} s, so the script was stopped (--patience waits longer)"
-            )
-            self._ending_since = moment
-            self._process.terminate()
+        if patience is None or moment - self._last_step <= patience:
+            return True
+        seen = "no further step was" if self._steps else "no step was"
+        self._note = f"{seen} seen in {patience:.0f} s, so the script was stopped (--patience waits longer)"
+        self._ending_since = moment
+        self._process.terminate()
+        return False
 
     def _watch_time(self, progress: Progress, seconds: float) -> None:
         """Past the time limit, tell all ranks one step to stop at, a little ahead of where they are."""

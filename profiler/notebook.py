@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from .agent import install_hooks
-from .agent.hooks.collectives import NAMES as COLLECTIVES
+from .agent.hooks.collectives import FUNCTIONS as COLLECTIVES
 from .agent.options import Options
 from .agent.recorder import Recorder, drain_quietly
 from .agent.sign_in import sign_in

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .report import Crossing, HostLine, LoaderReport, MemoryUse, StepTime, Telemetry
+from .timeline.compiled import CompiledModel
 from .timeline.interruptions import Interruptions
 from .timeline.lateness import Lateness
 from .timeline.memory_use import DeviceMemory
+from .timeline.own_collectives import OwnCollectives
 from .timeline.process_memory import ProcessMemory
+from .timeline.worker_memory import WorkerMemory
 from .vocabulary import Activity, Stage
 
 
@@ -25,14 +28,21 @@ class Observation:
         loader: how the training loader makes its batches; None where there is no ``DataLoader`` or it made none.
         lateness: the ranks compared; None for a single rank.
         exchanges_per_step: backwards per step that average gradients over ranks; None without data parallelism.
-        collectives_per_step: collectives per step that the script calls itself.
+        collectives: collectives that the script calls itself.
         core_wait_share: share of wall time that the training thread waited for a free core; None if not known.
         garbage: pauses of Python's garbage collector.
+        garbage_by_rank: seconds per step of such pauses on each rank; empty for a single rank.
         compilation: compilations within the timed steps.
+        compiled: what became of a compiled model.
         operations_per_step: operations that backward runs per step; None if not known.
+        backwards_per_step: backwards in a step; None where there is none.
+        recomputation_s: seconds per step in which checkpointed parts of the model are computed again.
+        evaluation_gradient_share: share of the forwards of evaluation that keep gradients; None where nothing was
+            evaluated.
         memory: memory of the training process; None where it was not read.
         device_memory: of the GPU's allocator; None where it was not read.
         memory_use: what fills the memory at its peak; None where that is not known.
+        worker_memory: memory of the training loader's workers; None where it was not read.
         telemetry: of the machine during the timed steps; None where it was not sampled.
         lines: where the training thread was seen, longest first.
         crossings: on a GPU, the calls that copy to it and from it and wait for it.
@@ -46,14 +56,20 @@ class Observation:
     loader: LoaderReport | None = None
     lateness: Lateness | None = None
     exchanges_per_step: float | None = None
-    collectives_per_step: float = 0.0
+    collectives: OwnCollectives = field(default=OwnCollectives())
     core_wait_share: float | None = None
     garbage: Interruptions = field(default=Interruptions())
+    garbage_by_rank: Mapping[int, float] = field(default_factory=dict[int, float])
     compilation: Interruptions = field(default=Interruptions())
+    compiled: CompiledModel = field(default=CompiledModel())
     operations_per_step: float | None = None
+    backwards_per_step: float | None = None
+    recomputation_s: float = 0.0
+    evaluation_gradient_share: float | None = None
     memory: ProcessMemory | None = None
     device_memory: DeviceMemory | None = None
     memory_use: MemoryUse | None = None
+    worker_memory: WorkerMemory | None = None
     telemetry: Telemetry | None = None
     crossings: tuple[Crossing, ...] = ()
     device_wait_s: float | None = None
@@ -76,9 +92,11 @@ class Observation:
         return self.seconds(*stages) / self.step_s if self.step_s > 0 else 0.0
 
     def lines_of(self, stage: Stage, *, at_most: int = 3) -> tuple[HostLine, ...]:
-        """The lines of the user's own code that a stage spends most time in, beside what `lines_doing` finds."""
+        """The lines of the user's own code that a stage spends most time in, less those of findings of their own."""
         return tuple(
-            line for line in self.lines if line.stage is stage and line.user_code and line.activity is None
+            line
+            for line in self.lines
+            if line.stage is stage and line.user_code and line.activity in (None, Activity.MEASURING)
         )[:at_most]
 
     def lines_doing(self, *activities: Activity) -> tuple[HostLine, ...]:

@@ -45,6 +45,7 @@ class WorkerRecording:
         ready_ns: when each of its processes was ready for its first batch.
         threads: intra-op threads of each of its processes.
         transforms: running totals per transform and process, later ones last.
+        memory: readings of the memory of each of its processes, in order.
     """
 
     loader: int
@@ -55,6 +56,7 @@ class WorkerRecording:
     ready_ns: tuple[int, ...]
     threads: tuple[int, ...]
     transforms: tuple[dict[str, Any], ...]
+    memory: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,7 @@ class RankRecording:
         fault: why the agent switched itself off, if it did.
         workers: what its loader workers wrote.
         device: int64, shape (d, 5), columns as in `agent.format`: stages by the clock of a GPU.
+        gone: what the launcher noted when it saw the process end; None where it did not.
         minutes: int64, shape (k, words), columns as in `agent.format`: of a long run, all after its beginning.
     """
 
@@ -82,6 +85,7 @@ class RankRecording:
     fault: str | None = None
     workers: tuple[WorkerRecording, ...] = ()
     device: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, layout.DEVICE_WORDS), np.int64))
+    gone: dict[str, Any] | None = None
     minutes: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, layout.MINUTE_WORDS), np.int64))
 
     def of_code(self, *codes: int) -> NDArray[np.int64]:
@@ -132,6 +136,7 @@ def read_rank(folder: Path) -> RankRecording:
         fault=_read_fault(folder / layout.FAULT_FILE),
         workers=tuple(worker for path in workers if (worker := _read_worker(path)) is not None),
         device=_read_device(folder / layout.DEVICE_FILE),
+        gone=next(_read_lines(folder / layout.GONE_FILE), None),
         minutes=_read_records(folder / layout.MINUTES_FILE, layout.MINUTE_WORDS),
     )
 
@@ -154,6 +159,7 @@ def _read_worker(folder: Path) -> WorkerRecording | None:
             threads for fact in facts.get("worker", []) if (threads := whole(fact, "threads")) is not None
         ),
         transforms=tuple(facts.get("transform", [])),
+        memory=tuple(facts.get("memory", [])),
     )
 
 

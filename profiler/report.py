@@ -11,7 +11,19 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import InputError
-from .vocabulary import Activity, Call, Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
+from .vocabulary import (
+    Activity,
+    Call,
+    ClockBasis,
+    Confidence,
+    Ending,
+    Family,
+    IdleCause,
+    Kind,
+    RunStatus,
+    Severity,
+    Stage,
+)
 
 SCHEMA_VERSION = 1
 
@@ -32,7 +44,9 @@ class RunInfo(Part):
     started: str | None = Field(default=None, description="ISO 8601, UTC")
     steps_recorded: int = 0
     steps_warmup: int = 0
-    source: str = Field(default="recorder", description="recorder, or the format of the imported trace")
+    source: str = Field(
+        default="recorder", description="recorder, the format of the imported trace, or sample"
+    )
 
 
 class StepTime(Part):
@@ -42,14 +56,21 @@ class StepTime(Part):
     p95_s: float
     mean_s: float
     n: int
+    p10_s: float | None = None
 
 
 class StageShare(Part):
-    """Exclusive wall time of one stage per step, and its share of the step."""
+    """Exclusive wall time of one stage per step, and its share of the step.
+
+    ``rest_undisturbed_s`` and ``rest_quick_s`` are the first quartile and the first decile, over the timed steps, of
+    what a step takes beside this stage; None where single steps are not known.
+    """
 
     name: Stage
     seconds_per_step: float = Field(ge=0)
     share: float = Field(ge=0, le=1.001)
+    rest_undisturbed_s: float | None = Field(default=None, ge=0)
+    rest_quick_s: float | None = Field(default=None, ge=0)
 
 
 class DeviceStageInfo(Part):
@@ -267,6 +288,20 @@ class CollectiveSkew(Part):
     late_rank: int | None = None
 
 
+class CollectiveUse(Part):
+    """What the training thread exchanges with other ranks in a step, in collectives of one kind."""
+
+    operation: str
+    calls_per_step: float
+    bytes_per_step: float | None = Field(
+        default=None,
+        description="what is moved, counted once: an all-gather's output, a reduce-scatter's input",
+    )
+    wait_s_per_step: float = Field(
+        description="wall time of the training thread in it, waiting for others too"
+    )
+
+
 class RankWait(Part):
     """What one rank did in the matched collectives; shares are of its window."""
 
@@ -276,6 +311,33 @@ class RankWait(Part):
     wire_share: float
     times_last: int
     delay_caused_s: float
+
+
+class ClockInfo(Part):
+    """How far a rank's clock is ahead of the first rank's, in the middle of the run."""
+
+    offset_s: float
+    uncertainty_s: float | None = Field(
+        default=None, description="the true offset lies within so much of it; None if not known"
+    )
+    drift_ppm: float | None = Field(
+        default=None, description="µs gained per second; None where none was told"
+    )
+    basis: ClockBasis
+    collectives: int = Field(default=0, description="collectives that the offset rests on")
+
+
+class RankEnding(Part):
+    """How a rank's recording ended; moments count from the start of recording."""
+
+    how: Ending
+    at_s: float
+    signal: str | None = None
+    error: str | None = None
+    where: Where | None = Field(default=None, description="the line it was last seen in")
+    waiting_since_s: float | None = Field(
+        default=None, description="since when it waited in a collective, where it did to the end"
+    )
 
 
 class RankInfo(Part):
@@ -294,6 +356,8 @@ class RankInfo(Part):
     source: str | None = None
     window_s: float | None = None
     collectives: RankWait | None = None
+    clock: ClockInfo | None = None
+    ended: RankEnding | None = None
 
 
 class WorkerReport(Part):
@@ -660,6 +724,9 @@ class Report(Part):
     memory: MemoryCurveInfo | None = None
     memory_use: MemoryUse | None = None
     collectives: CollectiveSkew | None = None
+    collective_uses: list[CollectiveUse] = Field(
+        default=[], description="of the first rank, as far as Python sees them"
+    )
     compute: Compute | None = None
     telemetry: Telemetry | None = None
     telemetry_reason: str | None = None
@@ -669,6 +736,10 @@ class Report(Part):
     ruled_out: list[RuledOut] = []
     cells: list[CellAdvice] = []
     ranks: list[RankInfo] = []
+    lost_ranks: list[int] = Field(
+        default=[],
+        description="the ranks that died or hung first, which the others waited for or failed after",
+    )
     recorder: RecorderCost = RecorderCost()
     trials: list[Trial] = []
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .agent import environment
 from .agent import format as layout
 from .facts import Facts, setting, text, texts, whole
 from .recording import RankRecording
@@ -17,13 +18,22 @@ from .recording import RankRecording
 _PROCESS_FACTS = {
     "device_kind": "device.kind",
     "device_name": "device.name",
-    "device_capability": "device.capability",
     "torch": "torch.version",
     "python": "python.version",
     "platform": "platform",
     "cores": "cpu.cores",
     "threads": "cpu.threads",
     "world_size": "world_size",
+    "local_world_size": "local_world_size",
+    "machine_cores": "cpu.machine_cores",
+    "numa_nodes": "cpu.numa_nodes",
+    "bf16": "cpu.bf16",
+    "shared_memory_bytes": "memory.shared_bytes",
+}
+_DEVICE_FACTS = {
+    "name": "device.name",
+    "capability": "device.capability",
+    "memory_bytes": "device.memory_bytes",
 }
 _LOADER_FACTS = (
     "dataset", "length", "kind", "batch_size", "num_workers", "prefetch_factor", "persistent_workers", "pin_memory",
@@ -31,15 +41,29 @@ _LOADER_FACTS = (
 )  # fmt: skip
 _COUNTS = {
     "cores", "threads", "world_size", "length", "batch_size", "num_workers", "prefetch_factor", "tensors", "parameters",
-    "parameter_bytes", "bucket_bytes_cap", "gradient_bytes", "interop_threads",
+    "parameter_bytes", "bucket_bytes_cap", "gradient_bytes", "interop_threads", "local_world_size", "machine_cores",
+    "numa_nodes", "shared_memory_bytes", "memory_bytes", "omp_num_threads", "mkl_num_threads", "sync_batchnorm",
+    "dense_embedding_rows", "dense_embedding_parameters", "index_values",
 }  # fmt: skip
 _OPTIMIZER_FACTS = ("tensors", "parameters", "foreach", "fused")
-_MODEL_FACTS = ("type", "parameters", "parameter_bytes", "compiled", "channels_last")
+_MODEL_FACTS = (
+    "type", "parameters", "parameter_bytes", "compiled", "channels_last", "sync_batchnorm", "dense_embedding_rows",
+    "dense_embedding_parameters",
+)  # fmt: skip
 _PARALLEL_FACTS = (
     "bucket_bytes_cap", "find_unused_parameters", "static_graph", "gradient_as_bucket_view", "broadcast_buffers",
     "gradient_bytes", "tensors",
 )  # fmt: skip
-_FLAGS = ("cudnn_benchmark", "matmul_precision", "deterministic", "anomaly_mode", "interop_threads")
+_SHARDING_FACTS = ("reshard_after_forward", "param_dtype", "reduce_dtype", "offload")
+_FLAGS = {
+    "cudnn_benchmark": "torch.cudnn_benchmark",
+    "matmul_precision": "torch.matmul_precision",
+    "deterministic": "torch.deterministic",
+    "anomaly_mode": "torch.anomaly_mode",
+    "profiler": "torch.profiler",
+    "interop_threads": "torch.interop_threads",
+    "gc_enabled": "python.gc_enabled",
+}
 _PRECISIONS = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 
 
@@ -52,10 +76,14 @@ def setup_facts(recording: RankRecording) -> dict[str, Any]:
     facts |= _model_facts(recording)
     facts |= _device_kind(recording)
     facts |= _chosen("ddp.", _last(recording, "parallel"), _PARALLEL_FACTS)
-    facts |= _chosen("torch.", _last(recording, "flags"), _FLAGS)
+    facts |= _sharding(recording)
+    facts |= _chosen("", _last(recording, "flags"), _FLAGS)
+    facts |= _chosen("", _last(recording, "device"), _DEVICE_FACTS)
+    facts |= _chosen("env.", _last(recording, "environment"), environment.NAMES)
     inputs = _last(recording, "inputs")
     if inputs is not None:
         facts["batch.variable_length"] = _varies(inputs, facts)
+        facts |= _chosen("batch.", inputs, ("index_values",))
     return facts
 
 
@@ -111,6 +139,12 @@ def _model_facts(recording: RankRecording) -> dict[str, Any]:
         facts["precision"] = precision
     domain = _domain(traits)
     return facts if domain is None else facts | {"task.domain": domain}
+
+
+def _sharding(recording: RankRecording) -> dict[str, Any]:
+    """Settings of the module that was sharded last, which is the whole model."""
+    sharded = _last(recording, "sharded")
+    return {} if sharded is None else {"fsdp": True, **_chosen("fsdp.", sharded, _SHARDING_FACTS)}
 
 
 def _device_kind(recording: RankRecording) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from .errors import InputError, UsageError
@@ -178,7 +177,7 @@ def find_run(name: str, runs_dir: Path) -> RunFolder:
     known = (
         f"the newest is {runs[0].path.name}"
         if runs
-        else "there is none yet: record one with `trainrx profile`"
+        else "there is none yet: record one with `trainrx profile`, or look at `trainrx samples`"
     )
     raise InputError(f"no run called {name} in {runs_dir}: {known}")
 
@@ -186,6 +185,8 @@ def find_run(name: str, runs_dir: Path) -> RunFolder:
 def _is_alive(manifest: Manifest) -> bool:
     if manifest.launcher_pid is None:
         return False
+    import psutil
+
     try:
         process = psutil.Process(manifest.launcher_pid)
         started = process.create_time()

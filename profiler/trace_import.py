@@ -23,10 +23,10 @@ from .report import Report, RunInfo
 from .store import Manifest, RunFolder
 from .timeline.rank_pool import FileTask, Outcome, needs_pool, process_pool, run_all, run_task
 from .timeline.rank_summary import RankSummary
+from .trace_files import find_files
 from .trace_report import Attachment, report_of, report_of_attachments
 from .vocabulary import RunStatus
 
-MAX_FILES = 100_000
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _ENDINGS = re.compile(r"(\.pt)?\.trace|\.(json|gz|sqlite|pickle|csv|raw)(?=\.|$)")
 CountProgress = Callable[[int, int], None]
@@ -43,67 +43,41 @@ class Imported:
     refused: list[InputError] = field(default_factory=list[InputError])
 
 
-def find_files(paths: Sequence[Path]) -> tuple[list[Path], bool]:
-    """All files that the paths mean, folders with what lies in them; and whether any path is a folder.
-
-    Raises:
-        InputError: a path does not exist, or a folder holds no file or too many.
-    """
-    files: list[Path] = []
-    for path in paths:
-        if not path.exists():
-            raise InputError(f"{path} does not exist: give trace files or folders of them")
-        files += sorted(_visible_files(path)) if path.is_dir() else [path]
-    unique = list(dict.fromkeys(files))
-    if not unique:
-        raise InputError(f"{', '.join(map(str, paths))} holds no file: give a folder with traces")
-    if len(unique) > MAX_FILES:
-        raise InputError(
-            f"{len(unique)} files are more than the {MAX_FILES} of one run: give the traces of one run only"
-        )
-    return unique, any(path.is_dir() for path in paths)
-
-
-def _visible_files(folder: Path) -> list[Path]:
-    return [
-        path
-        for path in folder.rglob("*")
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
-
-
 def import_traces(
-    paths: Sequence[Path],
+    places: Sequence[str | Path],
     runs: Path,
     *,
     command: Sequence[str],
     rank_pattern: str | None = None,
     executor: Executor | None = None,
+    workers: int | None = None,
     keep_columns: bool = True,
     byte_progress: Progress = no_progress,
     file_progress: CountProgress = lambda done, total: None,
 ) -> tuple[Report, Path]:
     """Import traces and return the report and the run folder that was made under ``runs``.
 
-    Many or large files go through ``executor``, a process pool unless given. Files of a folder that are no
-    recordings are left out with a note; a file that was named itself must be readable.
+    Places are paths or remote addresses. Many or large files go through ``executor``, which runs ``workers``
+    tasks at a time; a process pool unless given. Its workers must see the same files under the same paths, and
+    ``runs`` too if columns are to be kept. Files of a folder that are no recordings are left out with a note; a
+    file that was named itself must be readable.
 
     Raises:
         InputError: a named file, or every file of the folders, cannot be read.
-        UsageError: ``rank_pattern`` is no pattern or finds no rank.
+        UsageError: ``rank_pattern`` is no pattern or finds no rank, or an address needs what is not installed.
     """
-    files, lenient = find_files(paths)
+    files, lenient = find_files(places)
     pattern = None if rank_pattern is None else compiled_pattern(rank_pattern)
     runs.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".import-", dir=runs) as scratch:
+        columns = Path(scratch).resolve()
         tasks = [
-            FileTask(path, Path(scratch) / str(place) if keep_columns else None)
-            for place, path in enumerate(files)
+            FileTask(file, columns / str(place) if keep_columns else None) for place, file in enumerate(files)
         ]
-        imported = _read(tasks, executor, byte_progress, file_progress)
+        imported = _read(tasks, executor, workers, byte_progress, file_progress)
         _raise_if_unread(imported, lenient)
         named = _ranks(imported, pattern)
-        folder = _new_folder(runs, paths[0])
+        folder = _new_folder(runs, Path(places[0]))
         report = _report(imported, named, _run_info(folder, command, imported))
         _write(folder, report, imported, named)
     return report, folder
@@ -112,6 +86,7 @@ def import_traces(
 def _read(
     tasks: Sequence[FileTask],
     executor: Executor | None,
+    workers: int | None,
     byte_progress: Progress,
     file_progress: CountProgress,
 ) -> Imported:
@@ -124,7 +99,7 @@ def _read(
     pool = executor or process_pool()
     try:
         for task, outcome in run_all(
-            tasks, pool, in_flight=_in_flight(pool), done=lambda n: file_progress(n, len(tasks))
+            tasks, pool, in_flight=_in_flight(pool, workers), done=lambda n: file_progress(n, len(tasks))
         ):
             _take(imported, task, outcome)
     finally:
@@ -133,18 +108,18 @@ def _read(
     return imported
 
 
-def _in_flight(pool: Executor) -> int:
-    workers = getattr(pool, "_max_workers", 8)
-    return 2 * workers if isinstance(workers, int) else 16
+def _in_flight(pool: Executor, workers: int | None) -> int:
+    told = getattr(pool, "_max_workers", 8) if workers is None else workers
+    return 2 * told if isinstance(told, int) else 16
 
 
 def _take(imported: Imported, task: FileTask, outcome: Outcome) -> None:
     if isinstance(outcome, InputError):
         imported.refused.append(outcome)
     elif isinstance(outcome, RankSummary):
-        imported.timelines[task.path] = outcome
+        imported.timelines[task.file.path] = outcome
         if task.columns is not None:
-            imported.columns[task.path] = task.columns
+            imported.columns[task.file.path] = task.columns
     else:
         imported.attachments.append(outcome)
 
@@ -193,17 +168,25 @@ def _run_info(folder: Path, command: Sequence[str], imported: Imported) -> RunIn
 def _report(imported: Imported, named: dict[int, tuple[Path, str | None]], run: RunInfo) -> Report:
     notes = [f"left out: {error}" for error in imported.refused]
     notes += [f"{path.name}: {note}" for path, note in named.values() if note is not None]
+    notes += _unkept(imported)
     if not named:
         return report_of_attachments(run, imported.attachments, notes)
     ranks = {rank: imported.timelines[path] for rank, (path, _) in named.items()}
     return report_of(run, ranks, imported.attachments, notes)
 
 
+def _unkept(imported: Imported) -> list[str]:
+    """What is said of columns that a worker wrote where this machine does not see them."""
+    away = [path for path, columns in imported.columns.items() if not columns.is_dir()]
+    where = "their workers wrote them on another machine's disk: give a folder that all see with --runs"
+    return [f"the columns of {len(away)} files are not kept: {where}"] if away else []
+
+
 def _write(
     folder: Path, report: Report, imported: Imported, named: dict[int, tuple[Path, str | None]]
 ) -> None:
     for rank, (path, _) in named.items():
-        if path in imported.columns:
+        if path in imported.columns and imported.columns[path].is_dir():
             target = folder / "ranks" / str(rank)
             target.mkdir(parents=True)
             shutil.move(imported.columns[path], target / "trace")
@@ -216,7 +199,9 @@ def _write(
             started=report.run.started or "",
             status=report.run.status,
             versions={"trainrx": version("trainrx")},
-            sources={str(rank): str(path) for rank, (path, _) in sorted(named.items())},
+            sources={
+                str(rank): imported.timelines[path].info.source for rank, (path, _) in sorted(named.items())
+            },
         )
     )
     stored.write_report(report)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .diagnosis.device.observation import DeviceObservation, RankSkew
 from .diagnosis.device.verdict import find_all, verdict
+from .ingest.column_values import median, quantile
 from .ingest.recordings import ExecutionGraph, MemoryRecording, MetricSeries
 from .report import (
     CollectiveSkew,
@@ -133,6 +134,7 @@ def combined(seen: Sequence[DeviceObservation], skew: RankSkew | None) -> Device
         launch_delay_median_us=_mean_known([one.launch_delay_median_us for one in active]),
         queue_depth=_mean_known([one.queue_depth for one in active]),
         kernel_shares=_mean_shares([one.kernel_shares for one in active]),
+        layout_share=_mean([one.layout_share for one in active]),
         matrix_unit_share=_mean_known([one.matrix_unit_share for one in active]),
         precision_shares=_mean_shares([one.precision_shares for one in active]),
         communication_busy_share=_mean([one.communication_busy_share for one in active]),
@@ -184,8 +186,8 @@ def step_time(step_s: npt.NDArray[np.float64]) -> StepTime | None:
     if not len(step_s):
         return None
     return StepTime(
-        p50_s=float(np.median(step_s)),
-        p95_s=float(np.quantile(step_s, 0.95)),
+        p50_s=median(step_s),
+        p95_s=quantile(step_s, 0.95),
         mean_s=float(step_s.mean()),
         n=len(step_s),
     )

@@ -8,8 +8,12 @@ from .report import Finding, StepTime
 from .vocabulary import Confidence, Kind, Severity
 
 
-def verdict(findings: Sequence[Finding], step_time: StepTime | None) -> str:
-    """What limits the run; that nothing does; or that nothing can be said."""
+def verdict(findings: Sequence[Finding], step_time: StepTime | None, *, loss: str = "") -> str:
+    """What limits the run; that nothing does; or that nothing can be said. A ``loss`` of ranks is told before it."""
+    return f"{loss} {_limits(findings, step_time)}".strip()
+
+
+def _limits(findings: Sequence[Finding], step_time: StepTime | None) -> str:
     if step_time is None:
         return "No training step was recorded, so nothing can be said about what this run waits for."
     headline = next((finding for finding in findings if finding.severity is not Severity.NOTE), None)

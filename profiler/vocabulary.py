@@ -114,6 +114,7 @@ class Activity(Word):
     PRINTING = "printing"
     PLOTTING = "plotting"
     SAVING = "saving"
+    MEASURING = "measuring"
     COMPILING = "compiling"
 
 
@@ -181,4 +182,25 @@ class IdleCause(Word):
     LAUNCH = "launch"
     SYNC = "sync"
     HOST = "host"
+    UNKNOWN = "unknown"
+
+
+class Ending(Word):
+    """How the recording of a rank ended."""
+
+    STOPPED = "stopped"
+    EXIT = "exit"
+    ERROR = "error"
+    KILLED = "killed"
+    SILENT = "silent"
+    STANDING = "standing"
+    RUNNING = "running"
+
+
+class ClockBasis(Word):
+    """What tells how far the clocks of two ranks lie apart."""
+
+    SAME = "same clock"
+    COLLECTIVES = "collectives"
+    WALL = "wall clocks"
     UNKNOWN = "unknown"

@@ -46,6 +46,27 @@ def test_python_files_that_travel_as_data_are_listed() -> None:
         assert f"{Path(folder).relative_to(home).as_posix()}/*.py" in data[package]
 
 
+def test_every_file_that_is_no_python_travels_along() -> None:
+    # GIVEN the data files of the rooms, pictures for the README left out
+    data = setuptools_table()["package-data"]
+    homes = {package: ROOT / package.removeprefix("trainrx.").replace(".", "/") for package in data}
+    told = {
+        file
+        for package, patterns in data.items()
+        for pattern in patterns
+        for file in homes[package].glob(pattern)
+    }
+    files = {
+        file
+        for room in ROOMS
+        for file in (ROOT / room).rglob("*")
+        if file.is_file() and file.suffix not in (".py", ".pyc")
+    }
+    # WHEN those that no pattern names are looked for THEN there is none
+    missing = sorted(str(file.relative_to(ROOT)) for file in files - told if "assets" not in file.parts)
+    assert not missing, f"add to [tool.setuptools.package-data] in pyproject.toml: {missing}"
+
+
 def test_no_bare_top_level_package_is_installed() -> None:
     # The recorder runs inside the user's process, where an `app` or `profiler` of the user's own lives.
     ours = {name for name, owners in packages_distributions().items() if "trainrx" in owners}

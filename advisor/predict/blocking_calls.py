@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...profiler.ingest.column_values import distinct
 from ...profiler.ingest.columns import ABSENT, DeviceKind, HostKind, Trace
 from ...profiler.timeline.idle import sync_calls
 from .device_work import DeviceWork, Streams
@@ -106,7 +107,7 @@ def _candidates(trace: Trace, window: Window) -> npt.NDArray[np.intp]:
 def _outermost(trace: Trace, calls: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
     """Whether a call lies in no earlier one of its thread (a driver call inside a runtime call does)."""
     outer = np.ones(len(calls), dtype=np.bool_)
-    for thread in np.unique(trace.host.thread[calls]):
+    for thread in distinct(trace.host.thread[calls]):
         own = np.flatnonzero(trace.host.thread[calls] == thread)
         reach = np.maximum.accumulate(trace.host.end_ns[calls[own]])
         outer[own[1:]] = trace.host.start_ns[calls[own[1:]]] >= reach[:-1]
@@ -142,9 +143,11 @@ class _Finder:
         return {correlation: stream for correlation, stream in found.items() if stream is not None}
 
     def _launches_by_thread(self, linked: npt.NDArray[np.intp]) -> dict[int, tuple[I64, I64]]:
-        threads = self._trace.host.thread[self._work.call[linked]] if len(linked) else linked
+        if not len(linked):
+            return {}
+        threads = self._trace.host.thread[self._work.call[linked]]
         by_thread: dict[int, tuple[I64, I64]] = {}
-        for thread in np.unique(threads):
+        for thread in distinct(threads):
             own = linked[threads == thread]
             own = own[np.argsort(self._work.launch_ns[own], kind="stable")]
             by_thread[int(thread)] = (self._work.launch_ns[own], own.astype(np.int64))

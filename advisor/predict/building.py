@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...profiler.ingest.column_values import among, distinct
 from ...profiler.ingest.columns import Trace
 from .blocking_calls import WAKE_LIMIT_NS, BlockingCalls, blocking_calls
 from .device_work import DeviceWork, Streams, device_work, late_waits, stream_waits, typical
@@ -142,7 +143,7 @@ def _start_edges(nodes: HostNodes) -> Edges:
 
 def _completion_edges(nodes: HostNodes, work: DeviceWork, work_start: I64) -> Edges:
     tails = [nodes.offset(thread) + len(times) - 1 for thread, times in nodes.times.items()]
-    for stream in np.unique(work.stream):
+    for stream in distinct(work.stream):
         rows = np.flatnonzero(work.stream == stream)
         tails += sorted(
             {int(work_start[rows[-1]]) + 1, int(work_start[rows[work.end_ns[rows].argmax()]]) + 1}
@@ -153,7 +154,7 @@ def _completion_edges(nodes: HostNodes, work: DeviceWork, work_start: I64) -> Ed
 
 def _lanes(work: DeviceWork, work_start: I64) -> list[Lane]:
     lanes: list[Lane] = []
-    for stream in np.unique(work.stream):
+    for stream in distinct(work.stream):
         rows = np.flatnonzero(work.stream == stream)
         lanes.append(Lane(work_start[rows], work.cause[rows], _one_after_another(work, rows)))
     return lanes
@@ -200,4 +201,4 @@ def _device_edges(
 def _staged(work: DeviceWork, calls: BlockingCalls) -> Mask:
     """Which work is a copy whose own call waits for it."""
     own = work.call[calls.wait_work] == calls.row[calls.wait_call]
-    return work.linked & np.isin(work.call, calls.row[calls.wait_call[own]])
+    return work.linked & among(work.call, calls.row[calls.wait_call[own]])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...profiler.ingest.column_values import distinct, quantile
 from ...profiler.ingest.columns import ABSENT, DeviceKind, HostKind, Trace
 from ...profiler.timeline.kernels import device_kinds
 from .graph import I64, Cause, Mask
@@ -91,7 +92,7 @@ def _launch_times(trace: Trace, row: npt.NDArray[np.intp], call: I64, stream: I6
     if not linked.any():
         return trace.device.start_ns[row]
     launch = np.where(linked, trace.host.start_ns[call], window.start_ns - 1)
-    for one in np.unique(stream):
+    for one in distinct(stream):
         own = np.flatnonzero(stream == one)
         launch[own] = np.where(linked[own], launch[own], np.maximum.accumulate(launch[own]))
     return launch
@@ -150,7 +151,7 @@ def typical(work: DeviceWork) -> Typical:
 
 def _low_end(delays: I64, percentile: float, fallback_ns: int, most_ns: int) -> int:
     delays = delays[delays <= most_ns]
-    return int(np.percentile(delays, percentile)) if len(delays) else fallback_ns
+    return int(quantile(delays, percentile / 100)) if len(delays) else fallback_ns
 
 
 class Streams:
@@ -216,7 +217,7 @@ def _called_waits(trace: Trace, window: Window, work: DeviceWork, streams: Strea
     calls = calls[trace.names_where(matches, trace.host.name[calls])]
     calls = calls[trace.host.start_ns[calls] >= window.start_ns]
     pairs: list[tuple[int, int]] = []
-    for thread in np.unique(trace.host.thread[calls]):
+    for thread in distinct(trace.host.thread[calls]):
         own = calls[trace.host.thread[calls] == thread]
         launched = np.flatnonzero(work.linked & (trace.host.thread[work.call] == thread))
         launched = launched[np.argsort(work.launch_ns[launched], kind="stable")]

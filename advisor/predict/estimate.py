@@ -16,17 +16,42 @@ class StepEstimate:
     worst_s: float
 
 
-def speedup(now_s: float, estimate: StepEstimate, *, exposed_s: float) -> Prediction:
+@dataclass(frozen=True)
+class Relief:
+    """Seconds by which the rest of a step gets shorter once its bottleneck is gone, because both share the cores.
+
+    Attributes:
+        likely_s: down to what it takes in steps that little disturbs.
+        best_s: down to its quickest steps.
+    """
+
+    likely_s: float = 0.0
+    best_s: float = 0.0
+
+
+NO_RELIEF = Relief()
+
+
+def speedup(
+    now_s: float, estimate: StepEstimate, *, exposed_s: float, relief: Relief = NO_RELIEF
+) -> Prediction:
     """The speed-up that an estimate means for a step that takes ``now_s``.
 
-    The bound is the step without the ``exposed_s`` seconds that the change can remove at most (Amdahl's law); no number
-    passes it. ``now_s`` is above 0.
+    The bound is the step without the ``exposed_s`` seconds that the change can remove at most (Amdahl's law) and with
+    the best relief of the rest; no number passes it. The rest is relieved in proportion to what the change removes.
+    ``now_s`` is above 0.
     """
-    bound = now_s / max(now_s - exposed_s, now_s * 1e-3)
-    least_s = now_s / bound
+    least_s = max(now_s - exposed_s - relief.best_s, now_s * 1e-3)
+    bound = now_s / least_s
+
+    def ratio(seconds: float, relief_s: float) -> float:
+        removed = min(max((now_s - seconds) / exposed_s, 0.0), 1.0) if exposed_s > 0 else 0.0
+        return min(now_s / max(seconds - removed * relief_s, least_s), bound)
+
     low, mid, high = (
-        min(now_s / max(seconds, least_s), bound)
-        for seconds in (estimate.worst_s, estimate.likely_s, estimate.best_s)
+        ratio(estimate.worst_s, 0.0),
+        ratio(estimate.likely_s, relief.likely_s),
+        ratio(estimate.best_s, relief.best_s),
     )
     return Prediction(low=low, mid=mid, high=high, bound=bound)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -114,6 +115,11 @@ class Graph:
     completion: int
     steps: int
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def links(self) -> list[tuple[int, int]]:
+        """Source and target of every edge as Python numbers, for going through them one by one."""
+        return list(zip(self.source.tolist(), self.target.tolist(), strict=True))
 
     @property
     def measured_ns(self) -> int:

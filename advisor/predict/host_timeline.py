@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...profiler.ingest.column_values import distinct
 from ...profiler.ingest.columns import HostKind, Trace
 from ...profiler.timeline.idle import LOADER_PREFIX
 from ...profiler.timeline.intervals import Intervals, covered_within, union
@@ -31,17 +32,17 @@ def instants(trace: Trace, window: Window) -> dict[int, I64]:
     """
     rows = trace.host_rows(*_BUSY)
     working = trace.host_rows(*_WORKING)
-    threads = {int(thread) for thread in np.unique(trace.host.thread[working])}
+    threads = {int(thread) for thread in distinct(trace.host.thread[working])}
     threads |= set() if window.thread is None else {window.thread}
     return {thread: _of_thread(trace, rows, window, thread) for thread in sorted(threads)}
 
 
 def _of_thread(trace: Trace, rows: npt.NDArray[np.intp], window: Window, thread: int) -> I64:
     own = rows[trace.host.thread[rows] == thread]
-    times = np.unique(np.concatenate([trace.host.start_ns[own], trace.host.end_ns[own]]))
+    times = distinct(np.concatenate([trace.host.start_ns[own], trace.host.end_ns[own]]))
     times = times[(times > window.start_ns) & (times <= window.end_ns)]
     edge = [window.start_ns] + ([window.end_ns] if thread == window.thread else [])
-    return np.unique(np.concatenate([times, np.array(edge, dtype=np.int64)]))
+    return distinct(np.concatenate([times, np.array(edge, dtype=np.int64)]))
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class HostNodes:
     def at_each(self, thread: I64, time_ns: I64) -> I64:
         """Node numbers of instants on a thread each."""
         found = np.zeros(len(thread), dtype=np.int64)
-        for one in np.unique(thread):
+        for one in distinct(thread):
             own = thread == one
             found[own] = self.at(int(one), time_ns[own])
         return found
@@ -86,7 +87,7 @@ def host_nodes(
     thread = np.concatenate([pair[0] for pair in needed])
     time = np.concatenate([pair[1] for pair in needed])
     times = {
-        one: np.unique(np.concatenate([time[thread == one], own[[0, -1]]])) for one, own in threads.items()
+        one: distinct(np.concatenate([time[thread == one], own[[0, -1]]])) for one, own in threads.items()
     }
     inside = {one: t[(t >= window.start_ns) & (t <= window.end_ns)] for one, t in times.items()}
     return HostNodes(first, dict(sorted(inside.items())))

@@ -22,6 +22,9 @@ WORST_FACTOR, LIKELY_FACTOR, BEST_FACTOR = 1.25, 1.05, 0.97
 #: What full cores lose beside that, by threads that wait for one another and for a core. Trials of two workers on two
 #: cores that the training fills too measured 1.3 to 1.5 times the step that the CPU seconds alone would take.
 FULL_CORES_LOSS = 0.35
+#: What each worker beyond two per core costs where workers compute: switching and cold caches. 16 workers on two cores
+#: measured 1.13 to 1.18 times the step of two workers.
+CROWD_LOSS, MOST_CROWD_LOSS, CROWDED_PER_CORE = 0.0125, 0.25, 2
 #: From this share of the cores' time in use on, they count as filling up.
 FILLING_SHARE = 0.7
 MAX_WORKERS_PER_CORE = 4
@@ -55,12 +58,20 @@ class LoadingModel:
             seconds = self.training_s + self.wall_s
         else:
             by_cores = (self.training_cpu_s + self.cpu_s) / self.cores
-            seconds = max(self.training_s, self.wall_s / workers, by_cores) + HANDOVER_S
+            seconds = (
+                max(self.training_s, self.wall_s / workers, by_cores) * self._crowding(workers) + HANDOVER_S
+            )
             if self.training_on_cpu:
                 loss = FULL_CORES_LOSS * max(by_cores / seconds - FILLING_SHARE, 0.0) / (1 - FILLING_SHARE)
         return StepEstimate(
             seconds * BEST_FACTOR, seconds * (LIKELY_FACTOR + loss), seconds * (WORST_FACTOR + 1.5 * loss)
         )
+
+    def _crowding(self, workers: int) -> float:
+        """The factor by which workers beyond what the cores can hold lengthen a step."""
+        beyond = max(workers - CROWDED_PER_CORE * self.cores, 0.0)
+        computing = min(self.cpu_s / self.wall_s, 1.0) if self.wall_s > 0 else 0.0
+        return 1 + min(CROWD_LOSS * beyond, MOST_CROWD_LOSS) * computing
 
     def best_workers(self) -> int:
         """The fewest workers that come within 3 % of the best step."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from ...profiler.timeline.kernels import KINDS, KernelKind
-from .graph import CAUSES, F64, Cause, Graph, WaitReason, device_cause
+from .graph import CAUSES, F64, I64, Cause, Graph, WaitReason, device_cause
 from .replay import critical_edges, replay
 
 
@@ -133,11 +134,16 @@ class Replayer:
         measured = self.graph.measured_host_ns
         return 1 - float(self._times[self.graph.host_end]) / measured if measured else 0.0
 
-    def predict(self, change: Change) -> PredictedStep:
-        """The step after a change."""
+    @cached_property
+    def _path(self) -> I64:
+        """The path that the length of the unchanged replay hangs on."""
+        return critical_edges(self.graph, self._weights, self._times)
+
+    def predict(self, change: Change, *, exposed_ns: float | None = None) -> PredictedStep:
+        """The step after a change; ``exposed_ns`` is what `exposed_ns` tells of it, where that is known already."""
         graph = self.graph
         saved_ns = float(self._times[graph.completion]) - self._completion_ns(change)
-        exposed_ns = self.exposed_ns(change)
+        exposed_ns = self.exposed_ns(change) if exposed_ns is None else exposed_ns
         per_step = 1e-9 / graph.steps
         bound_ns = max(graph.measured_ns - exposed_ns, 0.0)
         return PredictedStep(
@@ -177,7 +183,7 @@ class Replayer:
         blocked = np.isin(graph.blocked_reason, [int(reason) for reason in change.no_waits])
         held = np.where(blocked, graph.blocked_ns, 0)
         before = np.where(self._dropped(change), -np.inf, self._weights + held)
-        path = critical_edges(graph, before, replay(graph, before) if change.no_waits else self._times)
+        path = critical_edges(graph, before, replay(graph, before)) if change.no_waits else self._path
         after = graph.weights(np.minimum(factors(change), np.where(_named(change), 0.0, 1.0)))
         return float((before[path] - after[path]).sum())
 

@@ -15,7 +15,7 @@ def propose(case: Case) -> Iterator[Proposal]:
     """Interval first, then asynchronous saving."""
     yield Proposal(
         method="async-checkpoint",
-        knob="checkpoint.async_save=true",
+        knob="checkpoint.asynchronous=true",
         how="torch.distributed.checkpoint.async_save(state, checkpoint_id=path), or copy the state, save in a thread",
         basis=f"the measured time in torch.save, less a copy of the state (about {COPY_SHARE:.0%} of it)",
         effort=Effort.LINES,

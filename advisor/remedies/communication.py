@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
+from ..predict.estimate import StepEstimate
+from ..predict.exchange import CPU_RATE, GPU_RATE, Exchange, default_buckets
 from ..proposal import Case, Effort, Fit, Proposal
+from .debugging import left_on
 
 MIB = 2**20
 #: Collectives that a script calls per layer or per value: joining them is the answer, not fewer bytes.
-COMPLETE = frozenset({"sync-batchnorm", "per-parameter-collectives", "loss-allreduce-every-step"})
+COMPLETE = frozenset(
+    {"sync-batchnorm", "per-parameter-collectives", "loss-allreduce-every-step", "distributed-debug"}
+)
 INTERVAL = 10
 
 
@@ -23,6 +29,11 @@ def propose(case: Case) -> Iterator[Proposal]:
             return
         case "loss-allreduce-every-step":
             yield from _losses(case)
+            return
+        case "sharded-parameters":
+            yield from _kept_gathered(case)
+        case "distributed-debug":
+            yield from left_on(case)
             return
         case _:
             pass
@@ -39,6 +50,7 @@ def _once_a_step(case: Case) -> Iterator[Proposal]:
         return
     yield Proposal(
         method="ddp-no-sync",
+        knob=f"ddp.no_sync={round(micro)}",
         how="with model.no_sync(): around forward and backward of all micro-batches but the last",
         basis=f"one exchange per step instead of {micro:.0f}",
         effort=Effort.LINES,
@@ -61,19 +73,49 @@ def _unused_parameters(case: Case) -> Iterator[Proposal]:
     )
 
 
-def _bucket_size(case: Case) -> Iterator[Proposal]:
-    bucket = case.number("ddp.bucket_bytes_cap")
-    if case.cause != "small-buckets" or bucket is None:
+def _kept_gathered(case: Case) -> Iterator[Proposal]:
+    """Of two gathers and one scatter of all parameters per step, the second gather goes."""
+    if case.setup("fsdp.reshard_after_forward") is False:
         return
+    yield Proposal(
+        method="fsdp2",
+        how="fully_shard(block, reshard_after_forward=False), where the gathered parameters fit in memory",
+        basis="parameters are gathered once a step, not twice: two of three transfers remain",
+        effort=Effort.LINES,
+        estimate=case.remaining(0.6, 0.7, 1.0),
+        fit=Fit.CAUSE,
+    )
+
+
+def _bucket_size(case: Case) -> Iterator[Proposal]:
+    bucket, total = case.number("ddp.bucket_bytes_cap"), case.number("ddp.gradient_bytes")
+    if case.cause != "small-buckets" or not bucket or total is None:
+        return
+    now = min(total / bucket, case.number("ddp.tensors") or math.inf)
+    likely = _exchange(case, now, total).remaining(default_buckets(total))
     yield Proposal(
         method="ddp-bucket-cap",
         knob="ddp.bucket_cap_mb=25",
         how=f"DistributedDataParallel(..., bucket_cap_mb=25)  # it is {bucket / MIB:.2g} now",
-        basis="fewer, larger all-reduces; what latency and what bandwidth takes is not measured apart",
+        basis=f"{default_buckets(total)} all-reduces in place of about {now:.0f}, each with the latency measured now",
         effort=Effort.SWITCH,
-        estimate=case.remaining(0.2, 0.5, 0.9),
+        estimate=case.remaining(likely / 2, likely, (1 + likely) / 2),
         fit=Fit.CAUSE,
     )
+
+
+def _exchange(case: Case, collectives: float, total_bytes: float) -> Exchange:
+    rate = CPU_RATE if case.setup("device.kind") == "cpu" else GPU_RATE
+    return Exchange(case.exposed_s, collectives, total_bytes, rate)
+
+
+def _joined(case: Case) -> StepEstimate:
+    """All parameters' gradients in DDP's buckets; half of the exposed time where their number is unknown."""
+    tensors, total = case.number("optimizer.tensors"), case.number("model.parameter_bytes")
+    if not tensors or total is None:
+        return case.remaining(0.1, 0.5, 0.9)
+    likely = _exchange(case, tensors, total).remaining(default_buckets(total))
+    return case.remaining(0.0, likely, (1 + likely) / 2)
 
 
 def _in_buckets(case: Case) -> Proposal:
@@ -87,7 +129,7 @@ def _in_buckets(case: Case) -> Proposal:
             case, "few large exchanges beside backward in place of one after the other per parameter"
         ),
         effort=Effort.LINES,
-        estimate=case.what_if("communication_overlapped") or case.remaining(0.1, 0.4, 0.9),
+        estimate=case.what_if("communication_overlapped") or _joined(case),
         fit=Fit.CAUSE,
     )
 
@@ -151,10 +193,13 @@ def _transport(case: Case) -> Iterator[Proposal]:
 def _fewer_bytes(case: Case) -> Iterator[Proposal]:
     if case.setup("ddp.gradient_bytes") is None:
         return
+    # gloo, which joins CPUs, does not sum bfloat16
+    on_cpu = case.setup("device.kind") == "cpu"
+    precision = "fp16" if on_cpu else "bf16"
     yield Proposal(
         method="fp16-bf16-compress-hook",
-        knob="ddp.comm_hook_bf16=true",
-        how="model.register_comm_hook(None, ddp_comm_hooks.default_hooks.bf16_compress_hook)",
+        knob="ddp.comm_hook_fp16=true" if on_cpu else "ddp.comm_hook_bf16=true",
+        how=f"model.register_comm_hook(None, ddp_comm_hooks.default_hooks.{precision}_compress_hook)",
         basis="half the bytes; where latency dominates, nothing",
         effort=Effort.LINES,
         estimate=case.remaining(0.5, 0.75, 1.05),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...profiler.diagnosis.compute import RECOMPUTED
 from ..predict.estimate import StepEstimate, stage_factor
 from ..proposal import Case, Declined, Effort, Fit, Proposal
 from .cpu_threads import propose as thread_counts
@@ -29,6 +30,7 @@ CPU_COMPILE_FACTORS = (0.9, 1.1, 1.5)
 def propose(case: Case) -> Iterator[Proposal | Declined]:
     """What is left on by mistake; then number formats, libraries' choices and layouts, by what the kernels show."""
     yield from left_on(case)
+    yield from _kept_activations(case)
     if case.setup("device.kind") == "cpu":
         yield from _on_cpu(case)
         return
@@ -37,6 +39,21 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
         yield from _convolutions(case)
     if case.setup("model.compiled") is not True:
         yield _compile(case)
+
+
+def _kept_activations(case: Case) -> Iterator[Proposal]:
+    if case.cause != "needless-recomputation":
+        return
+    twice = next((fact.value for fact in case.finding.evidence if fact.name == RECOMPUTED), None)
+    again_s = float(twice) / 1e3 if isinstance(twice, int | float) else 0.0
+    yield Proposal(
+        method="no-activation-checkpointing",
+        how="call blocks directly, not through torch.utils.checkpoint (gradient_checkpointing=False): memory is free",
+        basis="the measured time of computing activations again; keeping them takes some of it back",
+        effort=Effort.LINES,
+        estimate=StepEstimate(case.step_s - again_s, case.step_s - 0.9 * again_s, case.step_s),
+        fit=Fit.CAUSE,
+    )
 
 
 def _on_cpu(case: Case) -> Iterator[Proposal | Declined]:
@@ -154,7 +171,7 @@ def convolution_share(case: Case) -> float:
 
 def channels_last(case: Case) -> Proposal | Declined:
     """NHWC weights and inputs; worth something where layouts are converted now."""
-    converting = case.cause in ("memory-format", "layout-conversions")
+    converting = case.cause == "layout-conversions"
     units = case.report.matrix_use.matrix_unit_share if case.report.matrix_use is not None else None
     if not converting and units is not None and units >= MOSTLY:
         told = f"{units:.0%} of the matrix work runs on tensor cores already".replace("%", " %")

@@ -21,7 +21,7 @@ TINY_SAMPLE_S, MANY_SAMPLES = 100e-6, 128
 #: Below this share of waiting, the device has no time to spare for transforms.
 SPARE_SHARE = 0.2
 #: What stays of a sample's cost: stored as a result, kept in memory, decoded by a faster library, made by lean code.
-STORED, DECODED, LEAN = 0.1, 0.5, 0.3
+STORED, DECODED, LEAN = 0.05, 0.5, 0.15
 GB = 1e9
 
 
@@ -81,6 +81,7 @@ def _worker_count(case: Case, model: LoadingModel, workers: int) -> Iterator[Pro
         effort=Effort.SWITCH,
         estimate=estimate,
         fit=Fit.CAUSE,
+        relieves=False,
     )
 
 
@@ -199,7 +200,7 @@ def _by_suspect(
             method="lean-getitem",
             how=f"rewrite the slow part{line} with NumPy or torch on whole arrays: no table rows, "
             "no loop over elements, float32 throughout",
-            basis="the same model, with seven tenths of a sample's cost gone: array code in place of Python's",
+            basis="the same model, with a seventh of a sample's cost left: array code in place of Python's",
             effort=Effort.LINES,
             estimate=lean,
             fit=Fit.CAUSE if Suspect.PYTHON in seen else Fit.KIND,
@@ -209,7 +210,7 @@ def _by_suspect(
             method="chunked-arrays",
             how=f"rewrite the file once with chunks of one read{line}: chunks=(samples per read, …), "
             "compression lzf, blosc or none",
-            basis="the same model, with seven tenths of a sample's cost gone; how the file is chunked was not seen",
+            basis="the same model, with a seventh of a sample's cost left; how the file is chunked was not seen",
             effort=Effort.LINES,
             estimate=lean,
             fit=Fit.CAUSE,
@@ -238,8 +239,8 @@ def _stored(case: Case, loader: LoaderReport, estimate: StepEstimate) -> Proposa
         how="tokenise the corpus once, with all cores, and store the token ids"
         if tokens
         else f"do {name} once before training, and store the result; keep only random augmentation in the data set",
-        basis="the same model, with nine tenths of a sample's cost gone",
-        effort=Effort.LINES,
+        basis="the same model, with a twentieth of a sample's cost left",
+        effort=Effort.LINES if tokens else Effort.REWORK,
         estimate=estimate,
         fit=Fit.CAUSE if tokens else Fit.KIND,
     )
@@ -254,9 +255,10 @@ def _kept_in_memory(case: Case, loader: LoaderReport, estimate: StepEstimate) ->
     yield Proposal(
         method="dataset-in-memory",
         how=f"keep decoded samples in memory{amount}: a tensor, or a cache in the data set, if they fit",
-        basis="the same model, with nine tenths of a sample's cost gone",
+        basis="the same model, with a twentieth of a sample's cost left",
         effort=Effort.LINES,
         estimate=estimate,
+        fit=Fit.LISTED if size is None else Fit.KIND,
     )
 
 

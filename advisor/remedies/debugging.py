@@ -1,8 +1,9 @@
-"""Debugging aids that were left on: they serialise the host with the device, or check each operator."""
+"""Debugging aids that were left on: they serialise the host with the device, or check each operator or collective."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ..proposal import Case, Effort, Fit, Proposal
 
@@ -10,29 +11,77 @@ from ..proposal import Case, Effort, Fit, Proposal
 ANOMALY_REMAINS = (0.4, 0.5, 0.85)
 #: With CUDA_LAUNCH_BLOCKING the host never runs ahead, so that all its own time shows.
 BLOCKING_REMAINS = (0.1, 0.4, 1.0)
-CAUSES = frozenset(
-    {"anomaly-detection", "anomaly-detection-left-on", "launch-blocking", "cuda-launch-blocking"}
-)
+#: A profiler costs each operator a few microseconds, which only long kernels hide.
+PROFILER_REMAINS = (0.6, 0.9, 1.0)
+#: What stays of the cost of an aid where that cost is what the finding is about.
+COST_REMAINS = (0.02, 0.15, 0.7)
+#: Collectives that are checked by further collectives go once the checks do.
+CHECKS_REMAIN = (0.1, 0.4, 1.0)
+
+
+@dataclass(frozen=True)
+class _Aid:
+    """A debugging aid: the setup fact and value that tell of it, and what it is called."""
+
+    fact: str
+    value: object
+    name: str
+    how: str
+    remains: tuple[float, float, float]
+
+
+_AIDS = {
+    "anomaly-detection": _Aid(
+        "torch.anomaly_mode",
+        True,
+        "anomaly detection",
+        "take torch.autograd.set_detect_anomaly(True) (Lightning: detect_anomaly=True) out; use it only to find a NaN",
+        ANOMALY_REMAINS,
+    ),
+    "launch-blocking": _Aid(
+        "env.cuda_launch_blocking",
+        True,
+        "CUDA_LAUNCH_BLOCKING",
+        "unset CUDA_LAUNCH_BLOCKING, in the shell and in the script's os.environ",
+        BLOCKING_REMAINS,
+    ),
+    "profiler-left-on": _Aid(
+        "torch.profiler",
+        True,
+        "a profiler",
+        "end the torch.profiler or autograd profiler after a few steps (schedule=torch.profiler.schedule(...))",
+        PROFILER_REMAINS,
+    ),
+    "distributed-debug": _Aid(
+        "env.torch_distributed_debug",
+        "detail",
+        "TORCH_DISTRIBUTED_DEBUG=DETAIL",
+        "unset TORCH_DISTRIBUTED_DEBUG: DETAIL has each collective checked by others before it",
+        CHECKS_REMAIN,
+    ),
+}
+CAUSES = frozenset(_AIDS)
+#: Causes whose finding exposes the aid's cost alone.
+_COSTED = CAUSES - {"distributed-debug"}
+#: Setup facts that tell of an aid, with the value that does.
+FACTS = tuple((aid.fact, aid.value) for aid in _AIDS.values())
 
 
 def left_on(case: Case) -> Iterator[Proposal]:
     """Switching debugging off, where the run says that it is on."""
-    anomaly = case.setup("torch.anomaly_mode") is True or "anomaly" in str(case.cause)
-    blocking = case.setup("env.cuda_launch_blocking") is True or "launch-blocking" in str(case.cause)
-    if not anomaly and not blocking:
-        return
-    named = "anomaly detection" if anomaly else "CUDA_LAUNCH_BLOCKING"
-    how = (
-        "take torch.autograd.set_detect_anomaly(True) (Lightning: detect_anomaly=True) out; use it only to find a NaN"
-        if anomaly
-        else "unset CUDA_LAUNCH_BLOCKING, in the shell and in the script's os.environ"
-    )
-    yield Proposal(
+    on = [cause for cause, aid in _AIDS.items() if case.cause == cause or case.setup(aid.fact) == aid.value]
+    for cause in sorted(on, key=lambda cause: cause != case.cause)[:1]:
+        yield _off(case, cause, _AIDS[cause])
+
+
+def _off(case: Case, cause: str, aid: _Aid) -> Proposal:
+    reports = "; public reports tell of steps 1.5 to 2.5 times as fast without"
+    return Proposal(
         method="disable-debug-apis",
-        knob="debug.off=true",
-        how=how,
-        basis=f"{named} is on in this run; public reports tell of steps 1.5 to 2.5 times as fast without",
-        effort=Effort.SWITCH,
-        estimate=case.remaining(*(ANOMALY_REMAINS if anomaly else BLOCKING_REMAINS)),
+        knob=None if cause == "profiler-left-on" else "debug.off=true",
+        how=aid.how,
+        basis=f"{aid.name} is on in this run{reports if cause == 'anomaly-detection' else ''}",
+        effort=Effort.LINES if cause == "profiler-left-on" else Effort.SWITCH,
+        estimate=case.remaining(*(COST_REMAINS if case.cause in _COSTED else aid.remains)),
         fit=Fit.CAUSE,
     )

@@ -13,7 +13,7 @@ QUARTER = 0.25
 
 def propose(case: Case) -> Iterator[Proposal]:
     """By cause: pinning where memory is pageable, overlap where it is pinned, the socket where there are several."""
-    pageable = case.cause in ("pageable-memory", "no-pinned-memory")
+    pageable = case.cause == "pageable-memory"
     yield _pinned(case, Fit.CAUSE if pageable else Fit.KIND)
     yield _not_waiting(case, pageable)
     yield _ahead(case)

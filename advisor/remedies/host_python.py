@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...profiler.vocabulary import Kind
 from ..proposal import Case, Declined, Effort, Fit, Proposal
 
-#: Every tenth step is often enough for metrics and logs.
-INTERVAL = 10
+#: Every tenth step is often enough for metrics; every fiftieth for logs, as in Lightning's ``log_every_n_steps``.
+INTERVAL, LOG_INTERVAL = 10, 50
 #: Nothing that makes the model faster touches Python that runs beside it.
-COMPLETE = frozenset(
-    {
-        "python-between-stages",
-        "metric-on-cpu",
-        "logging-in-the-loop",
-        "printing-in-the-loop",
-        "plotting-in-the-loop",
-    }
-)
+COMPLETE = frozenset({"python-between-stages", "metric-on-cpu"})
 #: Libraries that compute metrics on the CPU, by their folder's name in a path.
 _CPU_METRICS = ("sklearn", "scipy", "pandas", "numpy", "nltk", "pycocotools")
 
@@ -25,12 +18,13 @@ _CPU_METRICS = ("sklearn", "scipy", "pandas", "numpy", "nltk", "pycocotools")
 def propose(case: Case) -> Iterator[Proposal | Declined]:
     """Work on the lines that were seen; metrics stay on the device."""
     place = seen_at(case)
+    interval = LOG_INTERVAL if case.finding.kind is Kind.LOGGING else INTERVAL
     yield Proposal(
         method="eval-and-log-frequency",
-        how=f"run {place} every {INTERVAL} steps rather than in each: `if step % {INTERVAL} == 0:`",
-        basis=f"the sampled time of these lines, kept in one step of {INTERVAL}",
+        how=f"run {place} every {interval} steps rather than in each: `if step % {interval} == 0:`",
+        basis=f"the sampled time of these lines, kept in one step of {interval}",
         effort=Effort.LINES,
-        estimate=case.remaining(1 / INTERVAL, 1 / INTERVAL, 0.5),
+        estimate=case.remaining(1 / interval, 1 / interval, 0.5),
         fit=Fit.CAUSE,
     )
     if case.on_gpu and (case.cause == "metric-on-cpu" or _uses_cpu_metrics(case)):

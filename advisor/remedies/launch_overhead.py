@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from ..predict.estimate import StepEstimate
 from ..proposal import Case, Declined, Effort, Fit, Proposal
 from .compute import SHORT_CPU_STEP_S, short_cpu_step
+from .debugging import CAUSES as DEBUGGING
 from .debugging import left_on
 from .optimizer_step import propose as joined_updates
 from .recompilation import no_graph_breaks
 
+COMPLETE = DEBUGGING
 #: Even one launch for a whole step takes its time: this part of the waiting remains at best.
 BEST_REMAINS = 0.1
 _MODELLED = "replaying the trace with launches that cost nothing, of which {} % are expected to go"
@@ -20,6 +22,8 @@ _BOUNDED = "the measured time that the device waits for launches, of which {} % 
 def propose(case: Case) -> Iterator[Proposal | Declined]:
     """What is left on by mistake, then compiling and graphs, then the optimizer's own launches."""
     yield from left_on(case)
+    if case.cause in DEBUGGING:
+        return
     compiled = case.setup("model.compiled") is True
     if case.cause == "graph-break" or compiled:
         yield no_graph_breaks(case)
@@ -86,7 +90,6 @@ def _graphs(case: Case) -> Iterator[Proposal]:
 def _fused_attention(case: Case) -> Proposal:
     return Proposal(
         method="sdpa",
-        knob="sdpa=true",
         how="torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=...) in place of softmax(q @ k.T) @ v",
         basis="some ten launches of each attention layer become one; attention's part of the launches was not counted",
         effort=Effort.LINES,

@@ -64,7 +64,6 @@ def _halved_kernels(case: Case) -> StepEstimate | None:
 def _fused_attention(case: Case) -> Proposal:
     return Proposal(
         method="sdpa",
-        knob="sdpa=true",
         how="torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=...) in place of softmax(q @ k.T) @ v",
         basis="attention's softmax and masks are part of these kernels; their part was not counted apart",
         effort=Effort.LINES,

@@ -53,7 +53,7 @@ def _dynamic(case: Case, fit: Fit) -> Proposal:
         how="torch.compile(model, dynamic=True), or dynamic=None (the default); else pad to a few lengths",
         basis="the time of compiling anew; code for any shape runs a little slower than code for one",
         effort=Effort.SWITCH,
-        estimate=case.remaining(0.02, 0.2, 0.9),
+        estimate=case.remaining(0.005, 0.02, 0.9),
         fit=fit,
     )
 
@@ -84,7 +84,6 @@ def _guards(case: Case) -> Proposal:
 def _cache(fit: Fit) -> Proposal:
     return Proposal(
         method="compile-cache",
-        knob="compile.cache=true",
         how="TORCHINDUCTOR_CACHE_DIR on a disk that stays; torch.compiler.save_cache_artifacts() at the end",
         basis="the next start compiles little; this one is not changed",
         effort=Effort.LINES,

@@ -19,7 +19,6 @@ COMPLETE = frozenset(
         "evaluation-on-one-rank",
         "slow-copies",
         "uneven-work",
-        "unbalanced-ranks",
         "gc-pauses",
         "late-rank",
         None,
@@ -33,7 +32,7 @@ def propose(case: Case) -> Iterator[Proposal]:
     match case.cause:
         case "slow-data-loading":
             yield from _loading(case)
-        case "uneven-work" | "unbalanced-ranks":
+        case "uneven-work":
             yield from _even(case)
         case "gc-pauses":
             yield collect_by_plan(

@@ -18,7 +18,7 @@ from .knob_choice import NOTHING, Choice, choose
 from .loss_guard import LossOutcome
 from .measure import Plan
 from .session import Outcome, TrialSession
-from .statistics import Verdict
+from .verdict import Verdict
 
 Propose = Callable[[Report, Collection[str]], list[Prescription]]
 Profile = Callable[[Choice], Report]

@@ -11,10 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ...profiler.errors import TrainrxError
 from ...profiler.report import Trial
-from ...profiler.store import list_runs
-from .store import stored_trials
+from .store import trials_of_all_runs
 
 
 @dataclass(frozen=True)
@@ -59,13 +57,7 @@ class Calibration:
 
 def calibration(runs_dir: Path) -> Calibration:
     """Score the predictions of all runs in a folder; runs that cannot be read are left out."""
-    scored: list[ScoredPrediction] = []
-    for run in list_runs(runs_dir):
-        try:
-            scored += scored_predictions(run.path.name, stored_trials(run))
-        except (TrainrxError, OSError):
-            continue
-    return summarise(scored)
+    return summarise(scored_predictions(trials_of_all_runs(runs_dir)))
 
 
 def summarise(scored: Iterable[ScoredPrediction]) -> Calibration:
@@ -80,8 +72,8 @@ def summarise(scored: Iterable[ScoredPrediction]) -> Calibration:
     )
 
 
-def scored_predictions(run: str, trials: Iterable[Trial]) -> list[ScoredPrediction]:
-    """The trials that have a prediction and a measurement."""
+def scored_predictions(trials: Iterable[tuple[str, Trial]]) -> list[ScoredPrediction]:
+    """The trials that have a prediction and a measurement; each comes with the name of its run."""
     return [
         ScoredPrediction(
             run=run,
@@ -95,6 +87,6 @@ def scored_predictions(run: str, trials: Iterable[Trial]) -> list[ScoredPredicti
             measured=trial.speedup.median,
             measured_high=trial.speedup.high,
         )
-        for trial in trials
+        for run, trial in trials
         if trial.predicted_speedup is not None and trial.speedup is not None
     ]

@@ -13,7 +13,8 @@ from pathlib import Path
 from .arm import Arm, Script, run_arm
 from .knob_choice import NOTHING, Choice
 from .loss_guard import LossCheck, LossOutcome, check_losses
-from .statistics import MIN_PAIRS, Interval, Verdict, interval, is_settled, stalled_pairs, verdict
+from .statistics import MIN_PAIRS, Interval, interval, is_settled, stalled_pairs, verdict
+from .verdict import Verdict
 
 #: A changed run that takes so many times as long as an unchanged one hangs.
 HANG_RATIO = 8.0

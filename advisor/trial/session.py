@@ -16,8 +16,8 @@ from .arm import Arm, Script
 from .knob_choice import NOTHING, Choice, reasons_against
 from .loss_guard import LossCheck, LossOutcome
 from .measure import Measurement, Plan, measure
-from .statistics import Verdict
 from .store import begin_trial, end_trial, write_trials
+from .verdict import Verdict
 
 WARMUP_STEPS = 5
 DEFAULT_STEPS = 30

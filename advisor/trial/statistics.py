@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+
+from .verdict import Verdict
 
 #: A gain or loss counts only if the whole interval lies beyond this ratio: less is not worth a change.
 PRACTICAL_RATIO = 1.03
@@ -30,21 +31,6 @@ STALL_DEVIATIONS = 5.0
 MAD_TO_SIGMA = 1.4826
 #: If more of the pairs stalled, stalling is what this machine or this change does, and no pair is left out.
 MOST_STALLED = 0.25
-
-
-class Verdict(str, Enum):
-    """What a trial says."""
-
-    BETTER = "better"
-    WORSE = "worse"
-    NO_EVIDENCE = "no evidence"
-    NOT_APPLIED = "not applied"
-    FAILED = "failed"
-    REFUSED = "refused"
-    INTERRUPTED = "interrupted"
-
-    def __str__(self) -> str:
-        return str(self.value)
 
 
 @dataclass(frozen=True)

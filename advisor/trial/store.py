@@ -7,20 +7,24 @@ A trial that was killed stays as a folder whose ``trial.json`` says so; the run 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ...profiler.errors import TrainrxError
 from ...profiler.report import Prediction, Prescription, Report, Speedup, Trial
-from ...profiler.store import RunFolder
+from ...profiler.store import RunFolder, list_runs
 from ...profiler.vocabulary import Kind
-from .arm import Script
-from .knob_choice import Choice
-from .measure import Measurement
-from .statistics import Verdict
+from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from .arm import Script
+    from .knob_choice import Choice
+    from .measure import Measurement
 
 TRIALS_FOLDER = "trials"
 TRIAL_FILE = "trial.json"
@@ -138,6 +142,17 @@ def stored_trials(run: RunFolder) -> list[Trial]:
     paths = sorted(folder.iterdir(), key=_number) if folder.is_dir() else []
     found = [TrialFolder(path).read() for path in paths]
     return [trial.summary for trial in found if trial is not None and trial.summary.verdict != _RUNNING]
+
+
+def trials_of_all_runs(runs_dir: Path) -> Iterator[tuple[str, Trial]]:
+    """Name of the run and trial, over all runs in a folder; runs that cannot be read are left out."""
+    for run in list_runs(runs_dir):
+        try:
+            trials = stored_trials(run)
+        except (TrainrxError, OSError):
+            continue
+        for trial in trials:
+            yield run.path.name, trial
 
 
 def write_trials(run: RunFolder, report: Report) -> Report:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import AsJson
+from .options import DEFAULT_RUNS, AsJson, RunsDir
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ...advisor.trial.own_evidence import OwnEvidence
     from ...catalog import Catalog, Method
     from ..views.catalog import Card, Choice
 
@@ -82,17 +83,21 @@ def list_methods(
 def show(
     method_id: Annotated[str, typer.Argument(metavar="ID", help="a method's id, such as fused-optimizer")],
     methods: MethodsDir = None,
+    runs: RunsDir = DEFAULT_RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Show the card of a method: what it does, needs, costs, and what is known of its gain."""
+    """Show the card of a method: what it does, needs, costs, and what is known of its gain, also from trials here."""
     from ..views.catalog import card, method_document, open_catalog
+    from ..views.own_evidence import open_own_evidence, own_evidence_table
 
     known = open_catalog(*methods or ())
     method = _method(known, method_id)
+    own = open_own_evidence(runs, method)
     if as_json:
-        _print_json(method_document(known, method))
+        _print_json({**method_document(known, method), "measured_here": own_evidence_table(own)})
     else:
         _print_card(card(known, method))
+        _print_own_evidence(own, method)
 
 
 @commands.command()
@@ -192,6 +197,19 @@ def _print_card(shown: Card) -> None:
     for line in shown.evidence:
         verdict = line.verdict.upper() if line.verdict == "negative" else line.verdict
         rows.add_row(verdict, f"{line.reported} ({line.claim})")
+    console.print(rows)
+
+
+def _print_own_evidence(own: OwnEvidence, method: Method) -> None:
+    from rich.table import Table
+
+    from ..views.own_evidence import own_evidence_sentence, own_evidence_table
+
+    console = _console()
+    console.print(f"\nMeasured here: {own_evidence_sentence(own, method)}")
+    rows = Table.grid("verdict", "measured", "change", "run", padding=(0, 2))
+    for row in own_evidence_table(own):
+        rows.add_row(row["verdict"], row["measured"], row["change"], row["run"])
     console.print(rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,13 +20,20 @@ if TYPE_CHECKING:
 
 def import_(
     paths: Annotated[
-        list[Path],
-        typer.Argument(help="trace files, or folders of them: all ranks of one run", metavar="PATH..."),
+        list[str],
+        typer.Argument(
+            help="trace files, or folders of them: all ranks of one run; also remote, as s3://BUCKET/FOLDER",
+            metavar="PATH...",
+        ),
     ],
     runs: RunsDir = DEFAULT_RUNS,
     as_json: AsJson = False,
     rank_pattern: Annotated[
         str | None, typer.Option(help="regular expression whose one group is the rank in a path")
+    ] = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(help="where files are read: dask://HOST:PORT, whose workers see the same paths"),
     ] = None,
     columns: Annotated[bool, typer.Option(help="keep the parsed columns in the run folder")] = True,
 ) -> None:
@@ -41,6 +49,7 @@ def import_(
             paths,
             runs,
             rank_pattern=rank_pattern,
+            executor=executor,
             keep_columns=columns,
             byte_progress=by_bytes,
             file_progress=by_files,
@@ -52,12 +61,14 @@ def import_(
 
 @contextmanager
 def _progress() -> Generator[tuple[Progress, CountProgress], None, None]:
-    """Bars on stderr, shown only on a terminal and once reading takes a moment."""
+    """Bars on stderr, shown only on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None, lambda done, total: None
+        return
     from rich.console import Console
     from rich.progress import Progress as Bars
 
-    console = Console(stderr=True)
-    with Bars(console=console, transient=True, disable=not console.is_terminal) as bars:
+    with Bars(console=Console(stderr=True), transient=True) as bars:
         reading = bars.add_task("reading", total=None)
         files = bars.add_task("files", total=None, visible=False)
 

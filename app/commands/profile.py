@@ -22,7 +22,7 @@ def profile(
         float, typer.Option(min=1, help="stop after this long, once a few steps are timed")
     ] = 120.0,
     patience: Annotated[
-        float, typer.Option(min=1, help="give up if no step is seen for so many seconds")
+        float, typer.Option(min=1, help="give up if no step, or no further step, is seen for so many seconds")
     ] = 300.0,
     full: Annotated[bool, typer.Option("--full", help="let the script run to its end")] = False,
     light: Annotated[bool, typer.Option("--light", help="leave out the window of torch.profiler")] = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 import plotly.graph_objects as go
 
@@ -30,7 +31,7 @@ def gains(found: Sequence[Gain]) -> go.Figure:
     figure.update_yaxes(
         tickmode="array",
         tickvals=rows,
-        ticktext=[f"{gain.label}  " for gain in shown],
+        ticktext=[f"{_name(gain)}  " for gain in shown],
         range=[len(shown) - 0.4, -0.6],
         showgrid=False,
         zeroline=False,
@@ -42,6 +43,10 @@ def alt(found: Sequence[Gain]) -> str:
     """The figure in words."""
     parts = (f"{gain.label}: {gain.words}{_also(gain)}" for gain in found[:MAX_ROWS])
     return "Speed-ups of the prescriptions. " + "; ".join(parts)
+
+
+def _name(gain: Gain) -> str:
+    return escape(gain.label, quote=False)
 
 
 def _also(gain: Gain) -> str:
@@ -64,7 +69,7 @@ def _predicted(shown: Sequence[Gain], rows: Sequence[int]) -> go.Scatter:
             "thickness": 1.5,
             "width": 4,
         },
-        customdata=[(gain.label, gain.words) for gain in shown],
+        customdata=[(_name(gain), gain.words) for gain in shown],
         hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]}<extra></extra>",
     )
 
@@ -104,7 +109,7 @@ def _measured(shown: Sequence[Gain], rows: Sequence[int]) -> go.Scatter:
             "thickness": 1.5,
             "width": 4,
         },
-        customdata=[(gain.label, gain.measured_words) for gain, _ in pairs],
+        customdata=[(_name(gain), gain.measured_words) for gain, _ in pairs],
         hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]}<extra></extra>",
     )
 

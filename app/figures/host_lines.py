@@ -17,7 +17,7 @@ ROW_PX = 30
 FRAME_PX = 80
 GUESS_OPACITY = 0.45
 #: The axis ends at this multiple of the longest bar, so that its label fits.
-LABEL_ROOM = 1.15
+LABEL_ROOM = 1.3
 
 
 def host_lines(lines: Sequence[LineView]) -> go.Figure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 import plotly.graph_objects as go
 
@@ -22,7 +23,7 @@ def kernel_classes(kernels: Sequence[KernelRow]) -> go.Figure:
     figure = go.Figure(
         go.Bar(
             x=[row.share for row in kernels],
-            y=[row.name for row in kernels],
+            y=[escape(row.name, quote=False) for row in kernels],
             orientation="h",
             marker={
                 "color": [DEVICE_COLORS[_USES.get(row.name, COMPUTE)] for row in kernels],

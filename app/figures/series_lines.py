@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -22,7 +23,7 @@ def series_lines(series: Sequence[SeriesView]) -> go.Figure:
     figure = make_subplots(
         rows=rows,
         cols=columns,
-        subplot_titles=[f"{one.name}, {one.unit}" for one in series],
+        subplot_titles=[escape(f"{one.name}, {one.unit}", quote=False) for one in series],
         horizontal_spacing=0.06,
         vertical_spacing=0.32 / rows,
     )
@@ -45,8 +46,8 @@ def _line(one: SeriesView) -> go.Scatter:
         x=one.time_s,
         y=one.values,
         mode="lines",
-        name=one.name,
+        name=escape(one.name, quote=False),
         line={"color": CATEGORICAL[0], "width": 1.5},
         connectgaps=False,
-        hovertemplate="%{y:,.3g} " + one.unit + "<extra></extra>",
+        hovertemplate="%{y:,.3g} " + escape(one.unit, quote=False) + "<extra></extra>",
     )

@@ -24,7 +24,8 @@ def _axis() -> dict[str, object]:
         "linecolor": NEUTRAL_FAINT,
         "zerolinecolor": NEUTRAL_FAINT,
         "automargin": True,
-        "title": {"standoff": 8},
+        "ticks": "",
+        "title": {"standoff": 8, "font": {"size": 13}},
     }
 
 
@@ -38,7 +39,7 @@ def _build() -> go.layout.Template:
             "colorscale": {"sequential": [list(stop) for stop in SEQUENTIAL]},
             "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
             "xaxis": _axis(),
-            "yaxis": _axis(),
+            "yaxis": {**_axis(), "ticklabelstandoff": 6},
             "legend": {"orientation": "h", "traceorder": "normal", "y": 1.02, "yanchor": "bottom", "x": 0},
             "hoverlabel": {"font": {"family": FONT, "size": 13}, "align": "left"},
             "bargap": 0.25,

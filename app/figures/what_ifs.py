@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import plotly.graph_objects as go
 
 from ..views.what_ifs import WhatIfView
@@ -15,7 +17,7 @@ PREDICTED = CATEGORICAL[0]
 
 def what_ifs(view: WhatIfView) -> go.Figure:
     """Draw one row per change: from the measured step to the predicted one, and the bound."""
-    names = [row.change for row in view.rows]
+    names = _names(view)
     figure = go.Figure([*_ways(view), _bounds(view), _predicted(view), _words(view)])
     figure.update_layout(hovermode="closest", legend={"itemclick": False}, shapes=[_measured(view)])
     figure.update_xaxes(title="ms per step", range=_range(view))
@@ -36,7 +38,7 @@ def alt(view: WhatIfView) -> str:
 def _predicted(view: WhatIfView) -> go.Scatter:
     return go.Scatter(
         x=[row.predicted_ms for row in view.rows],
-        y=[row.change for row in view.rows],
+        y=_names(view),
         mode="markers",
         name="predicted",
         marker={"symbol": "circle-open", "size": 12, "color": PREDICTED, "line": {"width": 2}},
@@ -50,7 +52,7 @@ def _predicted(view: WhatIfView) -> go.Scatter:
 def _bounds(view: WhatIfView) -> go.Scatter:
     return go.Scatter(
         x=[row.bound_ms for row in view.rows],
-        y=[row.change for row in view.rows],
+        y=_names(view),
         mode="markers",
         name="bound",
         marker={"symbol": "line-ns-open", "size": 14, "color": NEUTRAL, "line": {"width": 2}},
@@ -62,14 +64,18 @@ def _ways(view: WhatIfView) -> list[go.Scatter]:
     return [
         go.Scatter(
             x=[view.measured_ms, row.predicted_ms],
-            y=[row.change, row.change],
+            y=[name, name],
             mode="lines",
             line={"color": PREDICTED, "width": 1.5, "dash": "dot"},
             hoverinfo="skip",
             showlegend=False,
         )
-        for row in view.rows
+        for row, name in zip(view.rows, _names(view), strict=True)
     ]
+
+
+def _names(view: WhatIfView) -> list[str]:
+    return [escape(row.change, quote=False) for row in view.rows]
 
 
 def _measured(view: WhatIfView) -> dict[str, object]:
@@ -83,7 +89,7 @@ def _words(view: WhatIfView) -> go.Scatter:
     """What is predicted, in words, right of the measured step."""
     return go.Scatter(
         x=[view.measured_ms] * len(view.rows),
-        y=[row.change for row in view.rows],
+        y=_names(view),
         mode="text",
         text=[f"  <b>{row.speedup}</b>  {row.predicted}" for row in view.rows],
         textposition="middle right",

@@ -7,8 +7,8 @@ from trainrx.app.figures import gains
 from trainrx.app.pages.parts import cells, prescription
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.pages.parts.run_choice import cannot_show, chosen_run
-from trainrx.app.pages.parts.stored import runs_dir, stored_run
-from trainrx.app.stored import named_run
+from trainrx.app.pages.parts.stored import run_called, stored_run
+from trainrx.app.views import headings
 from trainrx.app.views.advice import AdviceView, PrescriptionView, advice_view, wanted
 from trainrx.app.views.markdown import escaped
 from trainrx.profiler.errors import TrainrxError
@@ -34,11 +34,8 @@ def show(view: AdviceView) -> None:
 
 def show_prescriptions(view: AdviceView) -> None:
     """What to try, in order."""
-    st.subheader("What to try", anchor=False)
-    st.caption(
-        "In order of predicted gain for the effort; exact changes before those that round otherwise, those before "
-        "other learning. Predictions are no measurements: a trial makes them so."
-    )
+    st.subheader(headings.ADVICE, anchor=False)
+    st.caption(headings.ADVICE_CAPTION)
     shown = chosen(view)
     if not shown:
         st.info("Nothing is left of the prescriptions: choose less.", icon=":material/filter_alt_off:")
@@ -65,11 +62,8 @@ def show_cells(view: AdviceView) -> None:
     """The cells of the taxonomy that can relieve each finding, and those that make it worse."""
     if not view.cells:
         return
-    st.subheader("Where else to look", anchor=False)
-    st.caption(
-        "Parts of a training recipe by what can be done to them. Solid: methods there relieve the finding. "
-        "Dashed: methods there make it worse."
-    )
+    st.subheader(headings.CELLS, anchor=False)
+    st.caption(headings.CELLS_CAPTION)
     for matrix, tab in zip(view.cells, st.tabs([matrix.finding for matrix in view.cells]), strict=True):
         tab.html(cells.matrix(matrix))
 
@@ -77,7 +71,7 @@ def show_cells(view: AdviceView) -> None:
 def show_ruled_out(view: AdviceView) -> None:
     """What relieves a finding elsewhere but not here, with the reason."""
     if view.ruled_out:
-        with st.expander(f"Ruled out here: {len(view.ruled_out)}"):
+        with st.expander(f"{headings.RULED_OUT}: {len(view.ruled_out)}"):
             st.dataframe(
                 pd.DataFrame(view.ruled_out), hide_index=True, alt="Methods that were ruled out, and why"
             )
@@ -85,6 +79,6 @@ def show_ruled_out(view: AdviceView) -> None:
 
 name = chosen_run("Advice")
 try:
-    show(advice_view(stored_run(named_run(name, runs_dir())).report))
+    show(advice_view(stored_run(run_called(name)).report))
 except TrainrxError as error:
     cannot_show(error)

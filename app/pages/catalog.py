@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from trainrx.app.figures.taxonomy_matrix import matrix_alt, taxonomy_matrix
 from trainrx.app.figures.taxonomy_tree import taxonomy_tree, tree_alt
+from trainrx.app.pages.parts.stored import runs_dir
 from trainrx.app.views.catalog import (
     Card,
     Choice,
@@ -30,6 +31,7 @@ from trainrx.app.views.catalog import (
     totals_sentence,
 )
 from trainrx.app.views.markdown import escaped
+from trainrx.app.views.own_evidence import open_own_evidence, own_evidence_sentence, own_evidence_table
 from trainrx.catalog import Catalog, Method
 from trainrx.profiler.errors import TrainrxError
 
@@ -241,6 +243,7 @@ def show_card(shown: Card) -> None:
     related("Goes with", shown.id, shown.synergies)
     related("Conflicts with", shown.id, shown.conflicts)
     show_evidence(shown)
+    show_own_evidence(known.methods[shown.id])
 
 
 def headed(label: str, values: tuple[str, ...]) -> str:
@@ -277,6 +280,19 @@ def show_evidence(shown: Card) -> None:
                 "source": st.column_config.TextColumn(width=140),
                 "open": st.column_config.LinkColumn(display_text="open", width=55),
             },
+        )
+
+
+def show_own_evidence(method: Method) -> None:
+    """What trials of this folder's runs measured."""
+    own = open_own_evidence(runs_dir(), method)
+    st.markdown(f"**Measured here**: {escaped(own_evidence_sentence(own, method))}")
+    if own.trials:
+        st.dataframe(
+            pd.DataFrame(own_evidence_table(own)),
+            hide_index=True,
+            row_height=35,
+            alt=f"Trials of {method.id} in this folder of runs",
         )
 
 

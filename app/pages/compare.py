@@ -7,8 +7,7 @@ from trainrx.app.figures import device_bar, paired
 from trainrx.app.pages.parts import cards
 from trainrx.app.pages.parts.charts import draw, is_dark
 from trainrx.app.pages.parts.run_choice import cannot_show
-from trainrx.app.pages.parts.stored import run_rows, runs_dir, stored_run
-from trainrx.app.stored import named_run
+from trainrx.app.pages.parts.stored import run_called, run_rows, runs_dir, stored_run
 from trainrx.app.views.compare import CompareView, compare_view, headline_tone
 from trainrx.app.views.run_list import RunRow, described
 from trainrx.profiler.errors import TrainrxError
@@ -128,6 +127,6 @@ if pair[0] == pair[1]:
     st.info("The same run twice: choose another one.", icon=":material/info:")
     st.stop()
 try:
-    show(compare_view(*(stored_run(named_run(name, runs_dir())) for name in pair)))
+    show(compare_view(*(stored_run(run_called(name)) for name in pair)))
 except TrainrxError as error:
     cannot_show(error)

@@ -19,10 +19,12 @@ from trainrx.app.pages.parts import (
 )
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.pages.parts.run_choice import cannot_show, chosen_run
-from trainrx.app.pages.parts.stored import DiagnosisPage, finished, followed, runs_dir
-from trainrx.app.stored import named_run, status_of
+from trainrx.app.pages.parts.stored import DiagnosisPage, finished, followed, report_file, run_called
+from trainrx.app.stored import status_of
+from trainrx.app.views import headings
 from trainrx.app.views.diagnosis import DiagnosisView
 from trainrx.app.views.markdown import escaped
+from trainrx.app.views.tables import line_rows, rank_rows
 from trainrx.profiler.errors import TrainrxError
 from trainrx.profiler.store import RunFolder
 from trainrx.profiler.vocabulary import RunStatus
@@ -30,7 +32,7 @@ from trainrx.profiler.vocabulary import RunStatus
 FOLLOW_S = 2
 
 
-def show(page: DiagnosisPage) -> None:
+def show(page: DiagnosisPage, run: RunFolder) -> None:
     """The whole page of a run: what it has of these parts, in this order."""
     view, details = page.view, page.details
     st.html(cards.verdict(view))
@@ -44,7 +46,7 @@ def show(page: DiagnosisPage) -> None:
     else:
         estimate.show(details.estimate)
     if view.timed:
-        show_stages(view)
+        show_stages(view, details.compute)
     if details.device_stages is not None:
         device_stages.show(details.device_stages)
     if details.device is not None:
@@ -68,7 +70,7 @@ def show(page: DiagnosisPage) -> None:
     if details.telemetry is not None:
         telemetry.show(details.telemetry)
     show_setup(view)
-    show_downloads(page)
+    show_downloads(page, run)
 
 
 def show_advice(sentence: str, run: str) -> None:
@@ -78,93 +80,75 @@ def show_advice(sentence: str, run: str) -> None:
     )
 
 
-def show_stages(view: DiagnosisView) -> None:
-    """Where a step goes."""
-    st.subheader("Where a step goes", anchor=False)
+def show_stages(view: DiagnosisView, compute: str | None) -> None:
+    """Where a step goes, and how much the model computes in it."""
+    st.subheader(headings.STAGES, anchor=False)
     st.caption(view.stages_caption)
     draw(stage_bar.stage_bar(view.stages), key="stages", alt=stage_bar.alt(view.stages))
+    if compute is not None:
+        st.caption(compute)
 
 
 def show_steps(page: DiagnosisPage) -> None:
     """Each step, in order."""
     if page.series is None:
         return
-    st.subheader("Steps over time", anchor=False)
+    st.subheader(headings.STEPS, anchor=False)
     st.caption(page.series.caption)
     draw(steps_over_time.steps_over_time(page.series), key="steps", alt=steps_over_time.alt(page.series))
 
 
 def show_findings(view: DiagnosisView) -> None:
     """What was found, headline first."""
-    st.subheader("Findings", anchor=False)
+    st.subheader(headings.FINDINGS, anchor=False)
     if view.findings:
         st.html(cards.findings(view.findings))
     else:
-        st.caption("None: no rule found enough time in one place to speak of.")
+        st.caption(headings.NO_FINDINGS)
 
 
 def show_lines(view: DiagnosisView) -> None:
     """Which lines of Python the training thread was in."""
-    st.subheader("Lines of Python", anchor=False)
+    st.subheader(headings.LINES, anchor=False)
     if not view.lines:
-        st.caption("n/a: the training thread was not sampled in timed steps.")
+        st.caption(headings.NO_LINES)
         return
-    st.caption("Where the training thread was, by sampling its stack; pale bars rest on few samples.")
+    st.caption(headings.LINES_CAPTION)
     draw(host_lines.host_lines(view.lines), key="lines", alt=host_lines.alt(view.lines))
-    with st.expander("All lines, with full paths"):
-        st.dataframe(
-            [
-                {
-                    "stage": line.stage.label,
-                    "line": line.full_place,
-                    "function": line.function,
-                    "per step": line.time,
-                    "share": line.percent,
-                    "seen in": line.samples,
-                }
-                for line in view.lines
-            ],
-            hide_index=True,
-            alt="All sampled lines by stage",
-        )
+    with st.expander(headings.ALL_LINES):
+        st.dataframe(line_rows(view.lines), hide_index=True, alt="All sampled lines by stage")
 
 
 def show_ranks(page: DiagnosisPage) -> None:
     """The training processes, if there is more than one."""
     if not page.view.ranks:
         return
-    st.subheader("Ranks", anchor=False)
+    st.subheader(headings.RANKS, anchor=False)
     if page.details.ranks is not None:
         ranks.show(page.details.ranks)
-    st.dataframe(
-        [
-            {
-                "rank": rank.rank,
-                "steps": rank.steps,
-                "median step": rank.step_time,
-                "biggest stage": rank.biggest_stage,
-                "others waited for it in": rank.waited_for,
-                "note": rank.note,
-            }
-            for rank in page.view.ranks
-        ],
-        hide_index=True,
-        alt="Ranks: steps, median step, biggest stage",
-    )
+    st.dataframe(rank_rows(page.view.ranks), hide_index=True, alt="Ranks: steps, median step, biggest stage")
 
 
 def show_setup(view: DiagnosisView) -> None:
     """Machine, software and settings, and what the recorder has to say."""
-    st.subheader("Setup", anchor=False)
+    st.subheader(headings.SETUP, anchor=False)
     st.html(cards.setup(view.setup))
     if view.notes:
-        st.subheader("Notes of the recorder", anchor=False)
+        st.subheader(headings.NOTES, anchor=False)
         st.html(cards.notes(view.notes))
 
 
-def show_downloads(page: DiagnosisPage) -> None:
-    """The way out: the report, and the steps as a table."""
+def show_downloads(page: DiagnosisPage, run: RunFolder) -> None:
+    """The way out: the whole as one file for someone else, the report, and the steps as a table."""
     with st.container(horizontal=True):
+        st.download_button(
+            "Report as one HTML file",
+            lambda: report_file(run),
+            file_name=f"{page.view.id}.html",
+            mime="text/html",
+            icon=":material/download:",
+            on_click="ignore",
+        )
         st.download_button(
             "report.json",
             page.report_json,
@@ -189,16 +173,16 @@ def follow(run: RunFolder) -> None:
     """A run that goes on, looked at again every few seconds until it ends."""
     if status_of(run) is not RunStatus.RECORDING:
         st.rerun()
-    show(followed(run))
+    show(followed(run), run)
 
 
 def open_page(name: str) -> None:
     """The page of the run called ``name``."""
-    run = named_run(name, runs_dir())
+    run = run_called(name)
     if status_of(run) is RunStatus.RECORDING:
         follow(run)
     else:
-        show(finished(run))
+        show(finished(run), run)
 
 
 name = chosen_run()

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pandas as pd
 import streamlit as st
 
-from trainrx.app.pages.parts.stored import run_rows, runs_dir
+from trainrx.app.pages.parts.stored import run_rows, runs_dir, sample_rows
 from trainrx.app.views.run_list import RunRow, families, matching
 
 REFRESH_S = 5
@@ -29,6 +29,9 @@ def show_how_to_begin() -> None:
     st.code("trainrx profile train.py", language="bash")
     st.caption("No script at hand? This trains a small network on pictures and records it:")
     st.code("python -m trainrx.app.demo", language="bash")
+    st.subheader("Runs that come with trainrx", anchor=False)
+    st.caption("Real recordings, one for each family of bottlenecks. Click one to open its diagnosis.")
+    table(sample_rows(), key="samples")
 
 
 def chosen(rows: list[RunRow]) -> list[RunRow]:
@@ -43,11 +46,11 @@ def chosen(rows: list[RunRow]) -> list[RunRow]:
     return matching(rows, words=words or "", families=wanted)
 
 
-def table(rows: list[RunRow]) -> None:
+def table(rows: list[RunRow], *, key: str = "runs") -> None:
     """The table; a click on a row opens its run."""
     event = st.dataframe(
         pd.DataFrame([asdict(row) for row in rows]),
-        key="runs",
+        key=key,
         column_order=list(COLUMNS),
         column_config=COLUMNS,
         hide_index=True,

@@ -8,8 +8,8 @@ from trainrx.app.figures import calibration
 from trainrx.app.pages.parts import trial_form
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.pages.parts.run_choice import cannot_show, chosen_run
-from trainrx.app.pages.parts.stored import runs_dir, stored_run
-from trainrx.app.stored import named_run
+from trainrx.app.pages.parts.stored import run_called, runs_dir, stored_run
+from trainrx.app.views import headings
 from trainrx.app.views.advice import can_try
 from trainrx.app.views.markdown import escaped
 from trainrx.app.views.trials import calibration_sentence, open_calibration, trial_table
@@ -39,10 +39,10 @@ def show(run: RunFolder, report: Report) -> None:
 
 def show_trials(run: RunFolder) -> None:
     """The trials that are over, newest first."""
-    st.subheader("Trials of this run", anchor=False)
+    st.subheader(headings.TRIALS, anchor=False)
     rows = trial_table(stored_trials(run))
     if not rows:
-        st.caption("None yet.")
+        st.caption(headings.NO_TRIALS)
         return
     st.dataframe(
         pd.DataFrame(rows),
@@ -77,7 +77,7 @@ def show_calibration(run: RunFolder) -> None:
 
 name = chosen_run("Trials")
 try:
-    folder = named_run(name, runs_dir())
+    folder = run_called(name)
     show(folder, stored_run(folder).report)
 except TrainrxError as error:
     cannot_show(error)

@@ -10,17 +10,20 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ...profiler.report import Prescription, Report
+from ..views.compute import compute_line
 from ..views.device_stages import caption
-from ..views.ending import ending
+from ..views.ending import SAMPLE, ending
 from ..views.format import duration, percent, times
 from ..views.memory_use import memory_use_view
+from ..views.ranks import clocks
 from .bars import device_bar, stage_bar
-from .compute import compute_line
 from .estimate import estimate_view
-from .tables import finding_table, kernel_table, rank_table, stage_table
+from .tables import collective_table, finding_table, kernel_table, rank_table, stage_table
 
 SHOWN_PRESCRIPTIONS = 3
 SHOWN_NOTES = 8
+#: Runs of which the recorder's cost is known: this machine's own, and those that come with trainrx.
+RECORDED = ("recorder", SAMPLE)
 
 
 def print_report(report: Report, folder: Path, *, stderr: bool = False) -> None:
@@ -59,11 +62,19 @@ def _blocks(report: Report) -> Iterator[RenderableType]:
     if report.kernel_classes:
         yield from (Text(), kernel_table(report.kernel_classes))
     if len(report.ranks) > 1:
-        yield from _block("Ranks", rank_table(report))
+        yield from _block("Ranks", rank_table(report), *_clocks(report))
+    if report.collective_uses:
+        yield from _block("Collectives", collective_table(report))
     if report.findings:
         yield from _block("Findings", finding_table(report.findings))
     if report.prescriptions:
         yield from _block("What to try", *_prescriptions(report.prescriptions))
+
+
+def _clocks(report: Report) -> Iterator[RenderableType]:
+    told = clocks(report)
+    if told:
+        yield Text(told, style="dim")
 
 
 def _block(title: str, *content: RenderableType) -> Iterator[RenderableType]:
@@ -99,8 +110,8 @@ def _predicted(prescription: Prescription) -> str:
 
 def _footer(report: Report, folder: Path) -> list[RenderableType]:
     notes = report.recorder.notes
-    lines = [f"run: {ending(report.run.status, report.run.exit_code)}"]
-    if report.run.source == "recorder":
+    lines = [f"run: {ending(report.run.status, report.run.exit_code, source=report.run.source)}"]
+    if report.run.source in RECORDED:
         lines.append(f"recorder: {_cost(report)}")
     lines += [f"note: {note}" for note in notes[:SHOWN_NOTES]]
     if len(notes) > SHOWN_NOTES:

@@ -11,6 +11,7 @@ from ...profiler.report import Finding, KernelClass, RankInfo, Report, StageShar
 from ...profiler.vocabulary import Severity, Stage
 from ..figures.palette import STAGE_COLORS
 from ..views.format import duration, per_step, percent, place
+from ..views.ranks import collective_uses
 
 RANK_ROWS = 16
 #: More stage columns do not fit a terminal of 80 cells.
@@ -72,6 +73,14 @@ def rank_table(report: Report) -> Table:
         )
     if len(ranks) > RANK_ROWS:
         table.caption = f"and {len(ranks) - RANK_ROWS} more ranks, in report.json"
+    return table
+
+
+def collective_table(report: Report) -> Table:
+    """What the first rank exchanges in a step, by kind of collective."""
+    table = _numbers("collective", "per step", "bytes", "time")
+    for row in collective_uses(report):
+        table.add_row(*row.values())
     return table
 
 

@@ -15,7 +15,8 @@ from ...advisor.trial.calibration import Calibration
 from ...advisor.trial.measure import Measurement
 from ...advisor.trial.result import FlightFile
 from ...advisor.trial.session import Outcome
-from ...advisor.trial.statistics import LEVEL, Verdict
+from ...advisor.trial.statistics import LEVEL
+from ...advisor.trial.verdict import Verdict
 from ...profiler.agent.knobs import Knob
 from ...profiler.report import Trial
 from ..views.trials import calibration_sentence

@@ -83,6 +83,20 @@ class PrescriptionView:
         """``how`` is code to paste, and no sentence."""
         return _PROSE.match(self.how) is None
 
+    @property
+    def said(self) -> tuple[tuple[str, str], ...]:
+        """What it promises, rests on, risks, and how to check it, each under its name."""
+        rows = (
+            ("speed-up", self.gain.words if self.gain else self.predicted),
+            ("rests on", self.basis),
+            *(("measured", sentence) for sentence in self.measured),
+            ("risk", self.risk),
+            ("check", self.verify),
+            ("then", self.next_bottleneck or ""),
+            *(("not known", question) for question in self.asks),
+        )
+        return tuple((name, words) for name, words in rows if words)
+
 
 @dataclass(frozen=True)
 class CellView:
@@ -151,8 +165,13 @@ def advice_view(report: Report) -> AdviceView:
 
 
 def can_try(report: Report) -> bool:
-    """Only a run that trainrx recorded has a command to run again."""
+    """Only a run that trainrx recorded here has a command to run again."""
     return report.run.source == "recorder" and report.run.status is not RunStatus.ATTACHED
+
+
+def try_command(run: str, knob: str) -> str:
+    """What to type to measure a change on a run."""
+    return f"trainrx try {run} {knob}"
 
 
 def wanted(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ...profiler.report import Report
 from .advice import first_advice
+from .compute import compute_line
 from .crossings import CrossingsView, crossings_view
 from .device import DeviceView, device_view
 from .device_stages import DeviceStagesView, device_stages_view
@@ -24,6 +25,7 @@ class Details:
 
     first_advice: str | None
     device_stages: DeviceStagesView | None
+    compute: str | None
     device: DeviceView | None
     crossings: CrossingsView | None
     estimate: EstimateView | None
@@ -40,6 +42,7 @@ def details(report: Report) -> Details:
     return Details(
         first_advice=first_advice(report),
         device_stages=device_stages_view(report),
+        compute=None if report.compute is None else compute_line(report.compute),
         device=device_view(report),
         crossings=crossings_view(report),
         estimate=estimate_view(report),

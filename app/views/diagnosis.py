@@ -163,7 +163,7 @@ def diagnosis_view(report: Report, manifest: Manifest, *, warnings: Iterable[str
         command=_command(manifest),
         started=text.moment(manifest.started),
         status=str(manifest.status),
-        ending=ending(manifest.status, manifest.exit_code),
+        ending=ending(manifest.status, manifest.exit_code, source=report.run.source),
         verdict=_verdict(report, recording=recording),
         tone=_tone(report),
         label=_label(report, recording=recording),
@@ -226,15 +226,18 @@ def _step_figures(report: Report) -> tuple[Figure, ...]:
     step = report.step_time
     if step is None:
         missing = f"because {_UNTIMED}"
-        return (Figure("Median step", "n/a", missing, _MEDIAN), Figure("Speed", "n/a", missing, _SPEED))
+        return (
+            Figure("Median step", "n/a", missing, _MEDIAN),
+            Figure("Steps per second", "n/a", missing, _SPEED),
+        )
     timed = text.count(step.n, "timed step")
-    speed = text.rate(1 / step.mean_s, "steps") if step.mean_s > 0 else "n/a"
+    speed = text.rate(1 / step.mean_s) if step.mean_s > 0 else "n/a"
     return (
         Figure("Median step", text.duration(step.p50_s), timed, _MEDIAN),
         Figure(
             "95th percentile", text.duration(step.p95_s), f"{_over(step.p95_s, step.p50_s)} the median", _P95
         ),
-        Figure("Speed", speed, f"mean step {text.duration(step.mean_s)}", _SPEED),
+        Figure("Steps per second", speed, f"mean step {text.duration(step.mean_s)}", _SPEED),
     )
 
 
@@ -257,8 +260,7 @@ def _biggest_stage(report: Report) -> Figure:
     if not report.stages:
         return Figure("Biggest stage", "n/a", f"because {_UNTIMED}", _BIGGEST)
     stage = max(report.stages, key=lambda stage: stage.seconds_per_step)
-    detail = f"{text.milliseconds(stage.seconds_per_step * 1e3)}, {text.percent(stage.share)} of the step"
-    return Figure("Biggest stage", stage.name.label, detail, _BIGGEST)
+    return Figure("Biggest stage", stage.name.label, f"{text.percent(stage.share)} of the step", _BIGGEST)
 
 
 def _device(report: Report) -> tuple[Figure, ...]:
@@ -270,7 +272,7 @@ def _device(report: Report) -> tuple[Figure, ...]:
 def _recorder(report: Report) -> Figure:
     cost = report.recorder
     if cost.overhead_share is None:
-        return Figure("Recorder cost", "n/a", "because it was not measured", _COST)
+        return Figure("Recorder cost", "n/a", "not measured", _COST)
     per_step = cost.overhead_us_per_step
     detail = f"{text.duration(per_step / 1e6)} per step" if per_step is not None else "of the step"
     return Figure("Recorder cost", text.percent(cost.overhead_share), detail, _COST)

@@ -16,9 +16,15 @@ _ENDINGS = {
 }
 
 
-def ending(status: RunStatus, exit_code: int | None) -> str:
-    """Where a run stands or how it ended, with the script's exit code if it failed."""
-    words = _ENDINGS[status]
+#: The source of a report that was recorded elsewhere and comes with trainrx.
+SAMPLE = "sample"
+
+
+def ending(status: RunStatus, exit_code: int | None, *, source: str = "") -> str:
+    """Where a run stands or how it ended, with the script's exit code if it failed; ``source`` is its report's."""
+    words = (
+        f"{_ENDINGS[status]}; an example that comes with trainrx" if source == SAMPLE else _ENDINGS[status]
+    )
     return (
         f"{words} with exit code {exit_code}"
         if status is RunStatus.FAILED and exit_code is not None

@@ -69,9 +69,9 @@ def size(count_bytes: float) -> str:
     return f"{count_bytes:.0f} {_BYTE_UNITS[unit]}" if unit == 0 else f"{count_bytes:.1f} {_BYTE_UNITS[unit]}"
 
 
-def rate(per_second: float, unit: str) -> str:
-    """How many of ``unit`` a second: ``12.7 steps/s``, ``1,480 steps/s``."""
-    return f"{per_second:,.0f} {unit}/s" if per_second >= 100 else f"{per_second:.3g} {unit}/s"
+def rate(per_second: float) -> str:
+    """How many a second: ``12.7``, ``1,480``."""
+    return f"{per_second:,.0f}" if per_second >= 100 else f"{per_second:.3g}"
 
 
 def count(number: int, unit: str = "") -> str:

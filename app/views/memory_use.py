@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from ...profiler.report import MemoryUse, Report
 from . import format as text
 
-
 #: The cause of a finding on memory that grows; a slope that no rule found is noise.
 GROWING = "growing-memory"
 

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from ...profiler.report import RankInfo, Report
-from ...profiler.vocabulary import Stage
+from ...profiler.report import ClockInfo, RankInfo, Report
+from ...profiler.vocabulary import ClockBasis, Stage
 from . import format as text
 
 #: More ranks than this are shown as the first of them, the late one and the slowest; the table has all.
 MAX_ROWS = 64
+MAX_CLOCKS = 8
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class RankMatrix:
         late: the rows of the late rank, none if no rank is late.
         sentence: who is late, how often, and what it costs; or that nobody is.
         waits: the table of collectives by rank; empty where none were matched.
+        uses: the table of what the first rank exchanges, by kind of collective; empty where none was seen.
+        clocks: how far the ranks' clocks lie apart; empty where they read the same one.
     """
 
     ranks: tuple[str, ...]
@@ -41,6 +44,14 @@ class RankMatrix:
     sentence: str
     left_out: int
     waits: tuple[dict[str, str], ...]
+    uses: tuple[dict[str, str], ...] = ()
+    clocks: str = ""
+
+    @property
+    def caption(self) -> str:
+        """What the matrix shows, and what it leaves out."""
+        left_out = f" {self.left_out:,} ranks are left out here: the table has all." if self.left_out else ""
+        return f"Ms per step by stage; darker where a rank takes longer than the median rank.{left_out}"
 
 
 def rank_matrix(report: Report) -> RankMatrix | None:
@@ -60,7 +71,44 @@ def rank_matrix(report: Report) -> RankMatrix | None:
         sentence=_sentence(report, late),
         left_out=len(ranks) - len(shown),
         waits=tuple(_waits(report.ranks)),
+        uses=tuple(collective_uses(report)),
+        clocks=clocks(report),
     )
+
+
+def collective_uses(report: Report) -> Iterator[dict[str, str]]:
+    """What the first rank exchanges in a step: a row for each kind of collective, the longest wait first."""
+    for use in report.collective_uses:
+        yield {
+            "collective": use.operation.replace("_", "-"),
+            "per step": f"{use.calls_per_step:.3g}×",
+            "bytes": "n/a" if use.bytes_per_step is None else text.size(use.bytes_per_step),
+            "time": text.duration(use.wait_s_per_step),
+        }
+
+
+def clocks(report: Report) -> str:
+    """How far the ranks' clocks lie apart, with the uncertainty; empty where they read the same one."""
+    told = [
+        _clock(rank.rank, rank.clock)
+        for rank in report.ranks
+        if rank.clock is not None and rank.clock.basis is not ClockBasis.SAME
+    ]
+    more = len(told) - MAX_CLOCKS
+    return "; ".join([*told[:MAX_CLOCKS], *([f"and {more} more ranks"] if more > 0 else [])])
+
+
+def _clock(rank: int, clock: ClockInfo) -> str:
+    if clock.basis is ClockBasis.UNKNOWN:
+        return f"how rank {rank}'s clock stands to the others' is not known"
+    within = (
+        "known as well as the machines' wall clocks agree"
+        if clock.uncertainty_s is None
+        else f"± {text.duration(clock.uncertainty_s)}, by {text.count(clock.collectives, 'collective')}"
+    )
+    drift = "" if clock.drift_ppm is None else f", drifting {clock.drift_ppm:+.2g} µs/s"
+    ahead = "ahead" if clock.offset_s >= 0 else "behind"
+    return f"rank {rank}'s clock is {text.duration(abs(clock.offset_s))} {ahead} ({within}{drift})"
 
 
 def late_rank(report: Report) -> int | None:

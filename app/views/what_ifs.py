@@ -38,6 +38,13 @@ class WhatIfView:
     without_effect: tuple[str, ...]
     caption: str
 
+    @property
+    def rest(self) -> str:
+        """The changes without effect in a sentence; empty where there is none."""
+        return (
+            f"Next to nothing would come of: {'; '.join(self.without_effect)}." if self.without_effect else ""
+        )
+
 
 def what_if_view(report: Report) -> WhatIfView | None:
     """The view of a report's what-ifs; None where there are none."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 #: One module per hook: each says which torch module it waits for (``MODULE``) and patches it (``install``).
 HOOKS = (
-    "loader", "fetcher", "module", "parallel", "backward", "optimizer", "checkpoint", "collectives", "garbage",
-    "dynamo", "compilation", "signed",
+    "loader", "fetcher", "module", "parallel", "sharding", "backward", "optimizer", "checkpoint", "collectives",
+    "functional_collectives", "garbage", "dynamo", "compilation", "recompile_limit", "recomputation", "signed",
 )  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def start(options: Options) -> None:
         sign_in(options.run_dir, torch=False)
     if models is not None:
         models.start()
-    tracebacks.install()
+    tracebacks.install(recorder.script_failed)
 
 
 def _put_on(options: Options, watch: ImportWatch, recorder: Recorder) -> ModelCalls | None:

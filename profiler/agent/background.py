@@ -5,6 +5,7 @@ It sleeps between samples and slows itself down when its own CPU time passes a b
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 import time
@@ -94,7 +95,8 @@ class Background:
         moment = time.monotonic()
         if moment - self._memory_read >= (moment - self._started) / MEMORY_READINGS:
             self._memory_read = moment
-            self._folder.fact("memory", **memory.used(), **self._recorder.device_memory.used())
+            device = self._recorder.device_memory.used()
+            self._folder.fact("memory", **memory.used(), **device, uncollected=gc.get_count()[0])
 
     def _heed_stop(self) -> None:
         try:

@@ -15,6 +15,7 @@ A rank's folder holds
   in nanoseconds of the device's clock since the first one;
 - ``trace.json.gz``: the Chrome trace of the deep window, if there was one;
 - ``fault``: reserved space that the agent overwrites when it switches itself off, so that a full disk can still tell.
+- ``gone``: written by the launcher when it sees the process end: JSON with ``t`` and, where known, ``signal``.
 
 A run may go on for weeks, so files of records are bounded. ``spans.bin``, ``samples.bin``, ``batches.bin`` and
 ``device.bin`` grow to 8 MiB; what comes after lies in ``<name>.1``, ``<name>.2``, … of 4 MiB each, of which the last
@@ -34,6 +35,7 @@ SPANS_FILE = "spans.bin"
 SAMPLES_FILE = "samples.bin"
 FACTS_FILE = "facts.jsonl"
 FAULT_FILE = "fault"
+GONE_FILE = "gone"
 WORKERS_FOLDER = "workers"
 BATCHES_FILE = "batches.bin"
 DEVICE_FILE = "device.bin"
@@ -44,7 +46,7 @@ MINUTES_FILE = "minutes.bin"
 KEPT_SEGMENTS = 3
 MAX_FACTS_BYTES = 32 * 1024 * 1024
 #: Facts that are written however many there were before.
-LAST_WORDS = frozenset({"end", "note", "flops"})
+LAST_WORDS = frozenset({"end", "note", "flops", "uncaught"})
 FAULT_BYTES = 1024
 SPAN_WORDS = 4
 SAMPLE_WORDS = 2
@@ -54,15 +56,19 @@ DEVICE_WORDS = 5
 #: Span codes. The argument is the loader's or optimizer's number, or as said.
 DATA_WAIT = 1  #: argument: loader number, plus `READY_UNIT` times one more than the batches that lay ready (0: unknown)
 LOADER_START = 2
-FORWARD = 3  #: argument 1: gradients were off
+FORWARD = 3  #: argument: one of the four below
 BACKWARD = 4
 OPTIMIZER = 5
-COMMUNICATION = 6  #: argument: number of bytes
+COMMUNICATION = (
+    6  #: argument: position in `COLLECTIVE_KINDS`, plus `COLLECTIVE_UNIT` times the bytes that are moved
+)
 CHECKPOINT = 7
 H2D = 8  #: argument: number of bytes
 ZERO_GRAD = 9
 GRADIENTS_READY = 10  #: a moment; argument 1: the backward averages gradients over ranks
 LOADER_END = 11  #: a fetch that found the loader exhausted, or failed
+COMMUNICATION_WAIT = 12  #: waiting for an asynchronous collective; argument: position in `COLLECTIVE_KINDS`
+RECOMPUTATION = 13  #: a checkpointed part of the model is computed again, within a backward
 GARBAGE = (
     20  #: argument: generation, plus `PLACE_UNIT` times the number of its ``garbage_place`` fact (0: none)
 )
@@ -78,6 +84,17 @@ MINUTE_CODES = (
     GARBAGE,
 )  # fmt: skip
 MINUTE_WORDS = 6 + len(MINUTE_CODES)
+
+#: Kinds of collectives by their number in a span's argument; what is moved counts once: the input of reduce-scatter and
+#: all-to-all, the output of all-gather, else the tensor.
+COLLECTIVE_KINDS = (
+    "unknown", "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "gather", "scatter",
+    "barrier", "send", "receive",
+)  # fmt: skip
+COLLECTIVE_UNIT = 1 << 6
+#: Sorts of forward: with gradients, in training mode; with gradients off; with gradients although the module is in
+#: evaluation mode; with gradients, of a module without parameters or parts, such as a loss.
+IN_TRAINING, WITHOUT_GRADIENTS, IN_EVALUATION_MODE, OF_NO_PARTS = range(4)
 
 READY_UNIT = 1 << 16
 PLACE_UNIT = 4

@@ -15,7 +15,7 @@ from time import perf_counter_ns as now
 from time import thread_time_ns
 from typing import TYPE_CHECKING, Any
 
-from . import process, transforms
+from . import memory, process, transforms
 from .format import LOADER_VARIABLE, MAIN_PROCESS, WORKER_MARK
 from .quick_switch import quick_switch
 from .rank_folder import WorkerFolder
@@ -28,6 +28,8 @@ FLUSH_INTERVAL_S = 0.1
 SAMPLE_INTERVAL_S = 0.01
 #: The totals of transforms are told again whenever the time since the first batch has grown by this factor.
 TELL_GROWTH = 1.02
+#: A worker's memory is read again whenever its age has grown by this factor.
+MEMORY_GROWTH = 1.15
 #: A batch buffer this long is written at once rather than at the next flush.
 MAX_BUFFERED = 64
 
@@ -79,6 +81,7 @@ class BatchProbe:
         self._batches: list[tuple[int, ...]] = []
         self._written_ns = self._started_ns = now()
         self._tell_ns = 0
+        self._memory_ns = 0
         self._in_worker = process.loader_worker_id() is not None
 
     @classmethod
@@ -124,6 +127,12 @@ class BatchProbe:
                 transforms.tell(self._folder)
                 self._tell_ns = int((moment_ns - self._started_ns) * TELL_GROWTH)
 
+    def _read_memory(self, moment_ns: int) -> None:
+        if self._folder is None or moment_ns - self._started_ns < self._memory_ns:
+            return
+        self._folder.fact("memory", pid=os.getpid(), **memory.private())
+        self._memory_ns = int((now() - self._started_ns) * MEMORY_GROWTH)
+
     def _last_words(self) -> None:
         try:
             self._write(now())
@@ -150,6 +159,7 @@ class BatchProbe:
                         flushed = time.monotonic()
                         sampler.flush()
                         self._write(now())
+                        self._read_memory(now())
 
         threading.Thread(target=run, name="trainrx", daemon=True).start()
 

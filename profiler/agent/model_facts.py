@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ class ModelFacts:
         self._recorder = recorder
         self._calls = 0
         self._shapes: set[str] = set()
+        self._indices = 0
 
     @property
     def is_watching(self) -> bool:
@@ -39,15 +41,23 @@ class ModelFacts:
         """An outermost forward call in training is about to run."""
         self._calls += 1
         self._recorder.number(model, "model", describe)
-        shapes = str([tuple(value.shape) for value in (*args, *kwargs.values()) if hasattr(value, "shape")])
+        tensors = [value for value in (*args, *kwargs.values()) if hasattr(value, "shape")]
+        shapes = str([tuple(value.shape) for value in tensors])
         if any(self._parameters(model)):
             self._shapes.add(f"{type(model).__name__} {shapes}")
+            self._indices = max([self._indices, *map(_index_count, tensors)])
         if (
             self._calls in (WATCHED_CALLS // 8, WATCHED_CALLS // 2, WATCHED_CALLS)
             and self._recorder.folder is not None
         ):
-            self._recorder.folder.fact("inputs", shapes=sorted(self._shapes)[:8], distinct=len(self._shapes))
-            self._recorder.folder.fact("flags", **flags())
+            self._recorder.folder.fact(
+                "inputs",
+                shapes=sorted(self._shapes)[:8],
+                distinct=len(self._shapes),
+                index_values=self._indices,
+            )
+            self._recorder.folder.fact("flags", **flags(traced=self._recorder.traced))
+            self._recorder.folder.fact("device", **device())
 
     @staticmethod
     def _parameters(model: Any) -> list[Any]:
@@ -61,7 +71,7 @@ def describe(model: Any) -> dict[str, Any]:
     kinds = Counter(type(module).__name__ for module in inner.modules())
     parameters = list(inner.parameters())
     return {
-        "type": type(getattr(inner, "module", inner)).__name__,
+        "type": _kind(getattr(inner, "module", inner)).__name__,
         "key": id(model),
         "parameters": sum(parameter.numel() for parameter in parameters),
         "parameter_bytes": sum(parameter.numel() * parameter.element_size() for parameter in parameters),
@@ -71,20 +81,49 @@ def describe(model: Any) -> dict[str, Any]:
         "modules": dict(kinds.most_common(24)),
         "compiled": inner is not model,
         "channels_last": _is_channels_last(parameters),
+        "sync_batchnorm": sum(count for name, count in kinds.items() if "SyncBatchNorm" in name),
+        **_dense_embeddings(inner),
         "autocast": _autocast_dtype(),
     }
 
 
-def flags() -> dict[str, Any]:
-    """The switches of torch that change how fast it runs."""
+def _kind(model: Any) -> type:
+    """The model's own class: ``fully_shard`` puts one of its making before it."""
+    kinds = list(type(model).__mro__)
+    return kinds[2] if len(kinds) > 2 and kinds[1].__name__ == "FSDPModule" else kinds[0]
+
+
+def _index_count(value: Any) -> int:
+    """Values of an input that looks rows up: whole numbers; 0 for any other."""
+    dtype = getattr(value, "dtype", None)
+    return value.numel() if dtype in (sys.modules["torch"].int64, sys.modules["torch"].int32) else 0
+
+
+def flags(*, traced: bool) -> dict[str, Any]:
+    """The switches of torch and Python that change how fast it runs; ``traced`` while a profiler of ours is on."""
     torch = sys.modules["torch"]
     return {
         "cudnn_benchmark": bool(torch.backends.cudnn.benchmark),
         "matmul_precision": torch.get_float32_matmul_precision(),
         "deterministic": bool(torch.are_deterministic_algorithms_enabled()),
         "anomaly_mode": bool(torch.is_anomaly_enabled()),
+        "profiler": None if traced else bool(torch.autograd._profiler_enabled()),
+        "gc_enabled": gc.isenabled(),
         "threads": torch.get_num_threads(),
         "interop_threads": torch.get_num_interop_threads(),
+    }
+
+
+def device() -> dict[str, Any]:
+    """The GPU that this process computes on; empty before it has used one, for asking may start CUDA."""
+    torch = sys.modules["torch"]
+    if not torch.cuda.is_initialized():
+        return {}
+    properties = torch.cuda.get_device_properties(torch.cuda.current_device())
+    return {
+        "name": str(properties.name),
+        "capability": None if torch.version.hip else f"{properties.major}.{properties.minor}",
+        "memory_bytes": int(properties.total_memory),
     }
 
 
@@ -94,6 +133,20 @@ def _traits(model: Any, kinds: Counter[str]) -> list[str]:
     if any(getattr(module, "num_embeddings", 0) >= LARGE_VOCABULARY for module in model.modules()):
         traits.append("large-vocab")
     return traits
+
+
+def _dense_embeddings(model: Any) -> dict[str, int]:
+    """Tables whose gradient has a row for each of their rows, used or not: rows of the largest, values of all."""
+    tables = [
+        module.weight
+        for module in model.modules()
+        if hasattr(module, "num_embeddings") and getattr(module, "sparse", None) is False
+    ]
+    learned = [table for table in tables if getattr(table, "requires_grad", False)]
+    return {
+        "dense_embedding_rows": max((int(table.shape[0]) for table in learned), default=0),
+        "dense_embedding_parameters": sum(table.numel() for table in learned),
+    }
 
 
 def _is_channels_last(parameters: list[Any]) -> bool | None:
@@ -110,4 +163,11 @@ def _autocast_dtype() -> str | None:
                 return str(torch.get_autocast_dtype(device)).removeprefix("torch.")
         except TypeError:  # before torch 2.4 the question takes no device
             return None
-    return None
+    return _inside_accelerate()
+
+
+def _inside_accelerate() -> str | None:
+    """What Accelerate casts to: it enters autocast within the model's forward, where nobody looks."""
+    state = getattr(sys.modules.get("accelerate.state"), "AcceleratorState", None)
+    asked = getattr(state, "_shared_state", {}).get("_mixed_precision")
+    return {"bf16": "bfloat16", "fp16": "float16"}.get(str(asked))

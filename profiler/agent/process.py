@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from . import memory
+from . import clock, machine, memory
 
 
 def loader_worker_id() -> int | None:
@@ -43,6 +43,14 @@ def world_size() -> int:
     return int(text) if text and text.isdigit() else 1
 
 
+def local_world_size() -> int | None:
+    """The ranks of the job on this machine; None where its launcher does not tell."""
+    text = os.environ.get("LOCAL_WORLD_SIZE", "")
+    if text.isdigit():
+        return int(text)
+    return 1 if world_size() == 1 else None
+
+
 def core_wait_ns(thread: int | str) -> int:
     """Nanoseconds that a thread, by its native id, has waited for a free core so far; -1 if not known."""
     try:
@@ -65,6 +73,7 @@ def describe() -> dict[str, Any]:
         "rank": rank(),
         "local_rank": os.environ.get("LOCAL_RANK"),
         "world_size": world_size(),
+        "local_world_size": local_world_size(),
         "argv": list(getattr(sys, "orig_argv", sys.argv)),
         "agent": os.path.dirname(os.path.abspath(__file__)),
         "library": os.path.dirname(os.__file__),
@@ -73,10 +82,12 @@ def describe() -> dict[str, Any]:
         "platform": platform.platform(),
         "cores": affinity,
         "threads": torch.get_num_threads(),
+        **machine.describe(),
         **memory.limit(),
         "accelerator": "rocm" if torch.version.hip else "cuda" if torch.version.cuda else None,
         "device_kind": "cpu" if not (torch.version.hip or torch.version.cuda) else None,
         "device_name": torch.cuda.get_device_name() if started else None,
+        "clock": clock.identity(),
         "wall_time_ns": time.time_ns(),
         "perf_counter_ns": time.perf_counter_ns(),
     }

@@ -13,7 +13,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from . import process
+from . import environment, process
 from .background import Background
 from .batch_facts import BatchFacts
 from .calibrate import span_cost_s
@@ -27,6 +27,7 @@ from .loading import Loading
 from .losses import Losses
 from .model_facts import ModelFacts
 from .rank_folder import RankFolder
+from .sampler import describe_error
 from .sign_in import sign_in
 from .tracebacks import unseen
 from .window import TraceWindow
@@ -55,6 +56,7 @@ class Recorder:
         thread: ident of the training thread; None until the first hook was reached, -1 when switched off.
         native_thread: its id in the operating system.
         inside: a forward or backward span is open, so inner module calls are not spans of their own.
+        in_collective: a collective's span is open, so what it calls in its turn is none of its own.
         spans: queue of ``(code, start_ns, end_ns, argument)``, emptied by the background thread.
         parallel: the models under data parallelism.
         wrappers: code of the functions that the hooks put around torch's, for TorchDynamo to skip.
@@ -69,6 +71,7 @@ class Recorder:
         self.thread: int | None = None
         self.native_thread = 0
         self.inside = False
+        self.in_collective = False
         self.spans: collections.deque[Span] = collections.deque()
         self.folder: RankFolder | None = None
         self.loading = Loading(self)
@@ -86,7 +89,7 @@ class Recorder:
         self.steps = 0
         self.traced = False
         self.stop_at = None if options.steps is None else timed + options.deep_steps
-        self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._numbers: dict[tuple[str, int], tuple[weakref.ref[Any], int]] = {}
         self._background: Background | None = None
         self._descriptions: dict[str, int] = {}
         self._told: set[str] = set()
@@ -119,6 +122,7 @@ class Recorder:
         self.folder = RankFolder.claim(self.options.run_dir)
         self.thread, self.native_thread = threading.get_ident(), threading.get_native_id()
         self.folder.fact("process", **process.describe())
+        self.folder.fact("environment", **environment.describe())
         self.folder.fact("span_cost", seconds=span_cost_s())
         self._background = Background(self, self.folder)
         self._background.start()
@@ -172,9 +176,10 @@ class Recorder:
     def number(self, thing: object, fact: str, describe: Callable[[Any], dict[str, Any]]) -> int:
         """A small number for a loader, optimizer or model; its first sight is written down as a fact.
 
-        A thing made anew with the same description (a loader built in each epoch) keeps its number.
+        A thing made anew with the same description (a loader built in each epoch) keeps its number. A model may be told
+        of more than once, under several facts.
         """
-        known = self._numbers.get(id(thing))
+        known = self._numbers.get((fact, id(thing)))
         if known is not None and known[0]() is thing:
             return known[1]
         try:
@@ -183,7 +188,7 @@ class Recorder:
             description = {"type": type(thing).__name__, "undescribed": repr(error)}
         key = f"{fact} {description}"
         number = self._descriptions.setdefault(key, len(self._descriptions) + 1)
-        self._numbers[id(thing)] = (weakref.ref(thing), number)
+        self._numbers[fact, id(thing)] = (weakref.ref(thing), number)
         if number == len(self._descriptions) and self.folder is not None and key not in self._told:
             self._told.add(key)
             self.folder.fact(fact, number=number, **description)
@@ -197,9 +202,13 @@ class Recorder:
     def parallel_model(self, model: Any, describe: Callable[[Any], dict[str, Any]]) -> None:
         """A model was put under data parallelism."""
         self.parallel.append(weakref.ref(model))
+        self.distributed_model(model, "parallel", describe)
+
+    def distributed_model(self, model: Any, fact: str, describe: Callable[[Any], dict[str, Any]]) -> None:
+        """A model was spread over ranks: its settings are told under ``fact``."""
         try:
             if self.thread == threading.get_ident() or self.admits():
-                self.number(model, "parallel", describe)
+                self.number(model, fact, describe)
         except Exception as error:
             self.fail(error)
 
@@ -221,6 +230,14 @@ class Recorder:
             self.batch_facts.saw(batch, loader)
         except Exception as error:
             self.fail(error)
+
+    def script_failed(self, error: BaseException) -> None:
+        """The script ends with an exception that nobody caught."""
+        try:
+            if self.folder is not None and self.thread == threading.get_ident():
+                self.folder.fact("uncaught", **describe_error(error))
+        except Exception as fault:
+            self.fail(fault)
 
     def note(self, text: str) -> None:
         """Tell the report's reader something."""

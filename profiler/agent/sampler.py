@@ -88,6 +88,20 @@ def describe_stack(frame: FrameType | None) -> list[tuple[Any, ...]]:
     return _describe(_key(frame))
 
 
+def describe_error(error: BaseException) -> dict[str, Any]:
+    """An exception's class and text, and the frames it came through, innermost first."""
+    key: list[Any] = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        key[:0] = (traceback.tb_frame.f_code, traceback.tb_lineno or 0)
+        traceback = traceback.tb_next
+    return {
+        "error": type(error).__name__,
+        "text": str(error)[:MAX_TEXT],
+        "frames": _describe(key[: 2 * MAX_FRAMES]),
+    }
+
+
 def _key(frame: FrameType | None) -> list[Any]:
     """Code and line of each frame in turn, innermost first."""
     key: list[Any] = []

@@ -15,8 +15,16 @@ if TYPE_CHECKING:
     from .recorder import Recorder
 
 
-def timed(original: Callable[..., Any], recorder: Recorder, code: int) -> Any:
-    """``original``, its calls on the training thread recorded as spans of ``code``; it never claims a rank folder."""
+def timed(
+    original: Callable[..., Any],
+    recorder: Recorder,
+    code: int,
+    argument: Callable[[tuple[Any, ...]], int] = lambda args: 0,
+) -> Any:
+    """``original``, its calls on the training thread recorded as spans of ``code``; it never claims a rank folder.
+
+    ``argument`` gives the span's argument from those of the call; it must not raise.
+    """
     spans = recorder.spans
 
     @wraps(original)
@@ -27,7 +35,7 @@ def timed(original: Callable[..., Any], recorder: Recorder, code: int) -> Any:
         try:
             return original(*args, **kwargs)
         finally:
-            spans.append((code, start, now(), 0))
+            spans.append((code, start, now(), argument(args)))
 
     unseen(call)
     return call

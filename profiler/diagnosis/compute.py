@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 from ..observation import Observation
-from ..report import Finding
+from ..report import Fact, Finding
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, stage_finding
+from .thresholds import FREE_MEMORY_SHARE, RECOMPUTED_SHARE
+
+#: Name of the fact that says how long parts of the model are computed a second time.
+RECOMPUTED = "computed a second time"
 
 
 def find(observation: Observation) -> Finding | None:
-    """Time in the model, as a note: it is the work that a step is for."""
+    """Time in the model, as a note: it is the work that a step is for, unless it is done twice for nothing."""
     share = observation.share(Stage.FORWARD, Stage.BACKWARD)
+    twice_s = _needless_s(observation)
+    why = (
+        "the run is busy with the model itself"
+        if twice_s is None
+        else f"{ms(twice_s)} of it go to activations that are computed again, though memory is free to keep them"
+    )
     return stage_finding(
         observation,
         Kind.COMPUTE,
         Stage.FORWARD,
         Stage.BACKWARD,
-        cause="model-compute",
+        cause="model-compute" if twice_s is None else "needless-recomputation",
         summary=(
             f"Forward and backward take {ms(observation.seconds(Stage.FORWARD, Stage.BACKWARD))} of every "
-            f"step ({percent(share)}): the run is busy with the model itself."
+            f"step ({percent(share)}): {why}."
         ),
+        evidence=() if twice_s is None else (Fact(name=RECOMPUTED, value=twice_s * 1e3, unit="ms"),),
     )
+
+
+def _needless_s(observation: Observation) -> float | None:
+    """Seconds of recomputing where most of the process's memory is free; None where there are none such."""
+    used = observation.memory.limit_share if observation.memory is not None else None
+    seconds = observation.recomputation_s
+    if used is None or used > 1 - FREE_MEMORY_SHARE or seconds < RECOMPUTED_SHARE * observation.step_s:
+        return None
+    return seconds

@@ -6,9 +6,12 @@ from ..observation import Observation
 from ..report import Fact, Finding
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, timed_finding
-from .thresholds import CROWDED_SHARE, LARGE_OPERATION_S, PARALLEL_SHARE
+from .thresholds import CROWDED_SHARE, LARGE_OPERATION_S, PARALLEL_SHARE, TAKEN_CORE
 
-_FACTS = ("cpu.cores", "cpu.threads", "loader.num_workers", "world_size")
+_FACTS = (
+    "cpu.cores", "cpu.threads", "loader.num_workers", "world_size", "cpu.numa_nodes", "env.omp_num_threads",
+    "env.mkl_num_threads",
+)  # fmt: skip
 
 
 def find(observation: Observation) -> Finding | None:
@@ -17,10 +20,10 @@ def find(observation: Observation) -> Finding | None:
     cores, threads = setup.get("cpu.cores"), setup.get("cpu.threads")
     if cores is None or threads is None or setup.get("device.kind") != "cpu":
         return None
-    ranks = setup.get("world_size", 1)
+    ranks = setup.get("local_world_size", setup.get("world_size", 1))
     if threads > cores or _worker_threads(observation) > cores:
         return _too_many(observation, cores, threads)
-    free = cores // max(ranks, 1) - _busy_workers(observation)
+    free = cores // max(ranks, 1) - _busy_workers(observation) - _taken_cores(observation)
     return _too_few(observation, free, threads) if threads < free else None
 
 
@@ -61,11 +64,17 @@ def _too_few(observation: Observation, free: int, threads: int) -> Finding | Non
         seconds,
         cause="too-few-threads",
         summary=(
-            f"Operations run on {threads} of {free} free cores: about {ms(seconds)} of every step "
-            f"({percent(seconds / observation.step_s)}) would go with a thread for each."
+            f"Operations run on {threads} of {free} free cores{_told_so(observation, threads)}: about {ms(seconds)} of "
+            f"every step ({percent(seconds / observation.step_s)}) would go with a thread for each."
         ),
         evidence=_evidence(observation),
     )
+
+
+def _told_so(observation: Observation, threads: int) -> str:
+    if observation.setup.get("env.omp_num_threads") != threads:
+        return ""
+    return f", as OMP_NUM_THREADS={threads} says (torchrun sets it to 1 unless it is set)"
 
 
 def _busy_workers(observation: Observation) -> int:
@@ -75,6 +84,19 @@ def _busy_workers(observation: Observation) -> int:
         return 0
     busy = sum(worker.busy_share for worker in loader.workers) * loader.cpu_share
     return int(busy + 0.5)
+
+
+def _taken_cores(observation: Observation) -> int:
+    """Cores that programs beside this run kept busy; none where the machine was not sampled.
+
+    The machine may have cores that this run may not use: work there takes none of its own.
+    """
+    host = observation.telemetry.host if observation.telemetry is not None else None
+    if host is None or host.cores_busy is None or host.tree_cores_busy is None:
+        return 0
+    others = max(host.cores_busy - host.tree_cores_busy, 0.0)
+    foreign = max(observation.setup.get("cpu.machine_cores", 0) - observation.setup.get("cpu.cores", 0), 0)
+    return int(max(others - foreign, 0.0) + 1 - TAKEN_CORE)
 
 
 def _worker_threads(observation: Observation) -> int:
@@ -92,6 +114,8 @@ def _evidence(observation: Observation) -> tuple[Fact, ...]:
     ]
     if observation.core_wait_share is not None:
         facts.append(Fact(name="share of time waiting for a core", value=observation.core_wait_share))
+    if _taken_cores(observation):
+        facts.append(Fact(name="cores that other programs kept busy", value=_taken_cores(observation)))
     if _worker_threads(observation):
         facts.append(Fact(name="threads of loader workers", value=_worker_threads(observation)))
     return tuple(facts)

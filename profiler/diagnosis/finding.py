@@ -64,8 +64,9 @@ def timed_finding(
 
 
 def places(lines: tuple[HostLine, ...]) -> tuple[Where, ...]:
-    """Sampled lines as places of a finding."""
-    return tuple(Where(file=line.file, line=line.line, function=line.function) for line in lines)
+    """Sampled lines as places of a finding, each once."""
+    found = (Where(file=line.file, line=line.line, function=line.function) for line in lines)
+    return tuple(dict.fromkeys(found))
 
 
 def ms(seconds: float) -> str:

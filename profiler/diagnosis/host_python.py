@@ -6,21 +6,28 @@ from ..observation import Observation
 from ..report import Fact, Finding
 from ..vocabulary import Activity, Kind, Stage
 from .finding import ms, percent, place, places, timed_finding
+from .thresholds import DOMINANT_PART
+
+#: What rules of their own tell of.
+_CLAIMED = frozenset(Activity) - {Activity.MEASURING}
 
 
 def find(observation: Observation) -> Finding | None:
     """Host time between the stages, less what is logging or saving, named by the lines it was seen in."""
     lines = observation.lines_of(Stage.HOST)
-    elsewhere = sum(line.seconds_per_step for line in observation.lines_doing(*Activity))
+    elsewhere = sum(line.seconds_per_step for line in observation.lines_doing(*_CLAIMED))
     seconds = max(observation.seconds(Stage.HOST) - elsewhere, 0.0)
+    measuring_s = sum(line.seconds_per_step for line in observation.lines_doing(Activity.MEASURING))
+    measures = measuring_s >= DOMINANT_PART * seconds > 0
+    what = ", most of it metrics that a library computes on the CPU" if measures else ""
     return timed_finding(
         observation,
         Kind.HOST_PYTHON,
         seconds,
-        cause="python-between-stages",
+        cause="metric-on-cpu" if measures else "python-between-stages",
         summary=(
             f"Python code between the stages takes {ms(seconds)} of every step "
-            f"({percent(seconds / observation.step_s)}){place(lines)}."
+            f"({percent(seconds / observation.step_s)}){place(lines)}{what}."
         ),
         where=places(lines),
         evidence=tuple(

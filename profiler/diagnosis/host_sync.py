@@ -1,4 +1,4 @@
-"""The loop reads values back from the GPU, so that the host cannot run ahead and the device waits to be fed anew."""
+"""The host waits for its GPU, at every launch or to read values back, so that the device waits to be fed anew."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from ..observation import Observation
 from ..report import Crossing, Fact, Finding, Where
-from ..vocabulary import Call, Kind
+from ..vocabulary import Call, Confidence, Kind, Stage
 from .finding import ms, percent, short_path, timed_finding
+from .thresholds import LAUNCH_BLOCKING_SHARE
 
+_SWITCH = "env.cuda_launch_blocking"
 SHOWN_LINES = 3
 _CAUSES = {
     Call.ITEM: "item-every-step",
@@ -21,6 +23,31 @@ _CAUSES = {
 
 
 def find(observation: Observation) -> Finding | None:
+    """Launches that all wait, else the calls that do."""
+    return _launch_blocking(observation) or _reading_back(observation)
+
+
+def _launch_blocking(observation: Observation) -> Finding | None:
+    """Launches that block, where a GPU computes; their cost is taken as a part of the model's and optimizer's time."""
+    setup = observation.setup
+    if setup.get(_SWITCH) is not True or setup.get("device.kind") not in ("cuda", "rocm"):
+        return None
+    seconds = LAUNCH_BLOCKING_SHARE * observation.seconds(Stage.FORWARD, Stage.BACKWARD, Stage.OPTIMIZER)
+    found = timed_finding(
+        observation,
+        Kind.HOST_SYNC,
+        seconds,
+        cause="launch-blocking",
+        summary=(
+            f"CUDA_LAUNCH_BLOCKING=1 has the host wait for the device at every launch: perhaps {ms(seconds)} of every "
+            f"step ({percent(seconds / observation.step_s)})."
+        ),
+        evidence=(Fact(name=_SWITCH, value=True, basis="setup"),),
+    )
+    return None if found is None else found.model_copy(update={"confidence": Confidence.LOW})
+
+
+def _reading_back(observation: Observation) -> Finding | None:
     """What waiting calls expose: never more than they take, nor than the device waits for the host.
 
     Without them the host could run ahead and hide its own time behind the device's work, or the other way round: of

@@ -1,4 +1,4 @@
-"""Memory of the training grows from step to step, or stands close to its limit: of the process, or of the GPU.
+"""Memory of the training process or of its workers grows from step to step, or a memory stands close to its limit.
 
 It costs no time until it ends the run, so it has no share of the step and stands behind what costs time.
 """
@@ -6,179 +6,178 @@ It costs no time until it ends the run, so it has no share of the step and stand
 from __future__ import annotations
 
 from ..observation import Observation
-from ..report import Fact, Finding, MemoryUse
-from ..timeline.memory_use import ACTIVATIONS, DeviceMemory
+from ..report import Fact, Finding, HostTelemetry
 from ..timeline.process_memory import ProcessMemory
-from ..vocabulary import Kind, Severity
+from ..timeline.worker_memory import WorkerMemory
+from ..vocabulary import Severity
+from . import gpu_memory
 from .finding import percent
+from .gpu_memory import composition
+from .memory import grows, mega, memory_finding
 from .thresholds import (
     AT_LIMIT_SHARE,
+    COPIED_BYTES,
+    COPIED_SHARE,
     DOMINANT_PART,
-    FRAGMENTED_SHARE,
-    GROWTH_BYTES,
-    GROWTH_SHARE,
+    LATE_COPIES_SHARE,
     NEAR_LIMIT_SHARE,
-    RISING_SHARE,
     SOON_STEPS,
-    confidence,
 )
 
-_DEVICE, _PROCESS = "The GPU's memory", "The training process's memory"
+_GROWTH = {
+    "gc-disabled": "objects that refer to each other pile up, for Python's garbage collector is off",
+    "eval-without-no-grad": "evaluation keeps gradients, and with them every batch that its results come from",
+    "growing-memory": "something keeps what each step makes, such as losses or outputs kept with their graph",
+}
 
 
 def find(observation: Observation) -> Finding | None:
     """Growth first, for it ends every run that is long enough; the GPU's memory before the process's."""
-    process, device = observation.memory, observation.device_memory
     return (
-        (None if device is None else _growing(observation, device.growth, _DEVICE))
-        or (None if process is None else _growing(observation, process, _PROCESS))
-        or (None if device is None else _device_full(observation, device))
-        or (None if process is None else _process_full(observation, process))
+        gpu_memory.growing(observation)
+        or _growing(observation)
+        or _copying(observation)
+        or _shared_memory(observation)
+        or gpu_memory.full(observation)
+        or _near_limit(observation)
     )
 
 
-def _grows(memory: ProcessMemory, growth: float) -> bool:
-    total = growth * memory.steps
-    return (
-        memory.rising_share >= RISING_SHARE
-        and total >= GROWTH_BYTES
-        and total >= GROWTH_SHARE * memory.peak_bytes
-    )
-
-
-def _growing(observation: Observation, memory: ProcessMemory, whose: str) -> Finding | None:
-    growth = memory.growth_bytes_per_step
-    if growth is None or not _grows(memory, growth):
+def _growing(observation: Observation) -> Finding | None:
+    memory = observation.memory
+    growth = None if memory is None else memory.growth_bytes_per_step
+    if memory is None or growth is None or not grows(memory, growth):
         return None
-    left = memory.steps_left
-    forecast = "" if left is None else f", and reaches its limit in about {left:.0f} steps"
-    return _finding(
+    cause, left = _cause(observation, memory), _steps_left(observation, memory, growth)
+    forecast = (
+        "" if left is None else f", and ends in about {left:.0f} steps ({_time(left * observation.step_s)})"
+    )
+    return memory_finding(
         observation,
-        memory,
-        cause="growing-memory",
+        cause=cause,
         severity=Severity.HIGH if left is not None and left < SOON_STEPS else Severity.MODERATE,
         summary=(
-            f"{whose} grows by {_mega(growth)} in every step{forecast}: "
-            "something keeps what each step makes, such as losses or outputs kept with their graph."
+            f"The training process's memory grows by {mega(growth)} in every step{forecast}: {_GROWTH[cause]}."
+        ),
+        evidence=(*_evidence(memory), *composition(observation.memory_use, memory)),
+    )
+
+
+def _cause(observation: Observation, memory: ProcessMemory) -> str:
+    uncollected = memory.uncollected_per_step
+    if observation.setup.get("python.gc_enabled") is False and (uncollected is None or uncollected > 0):
+        return "gc-disabled"
+    return "eval-without-no-grad" if _peaks_in_evaluation(observation, memory) else "growing-memory"
+
+
+def _peaks_in_evaluation(observation: Observation, memory: ProcessMemory) -> bool:
+    return memory.peak_in_evaluation and (observation.evaluation_gradient_share or 0.0) >= DOMINANT_PART
+
+
+def _steps_left(observation: Observation, memory: ProcessMemory, growth: float) -> float | None:
+    """Steps until the process's limit, or what the machine has free, is used up."""
+    host = _host(observation)
+    until_full = None if host is None or host.available_bytes is None else host.available_bytes / growth
+    known = [steps for steps in (memory.steps_left, until_full) if steps is not None]
+    return min(known, default=None)
+
+
+def _host(observation: Observation) -> HostTelemetry | None:
+    return None if observation.telemetry is None else observation.telemetry.host
+
+
+def _copying(observation: Observation) -> Finding | None:
+    """Workers that copy, page by page, the Python objects that they share with the training process."""
+    memory = observation.worker_memory
+    if memory is None or not _copies(memory):
+        return None
+    host = _host(observation)
+    free = None if host is None else host.available_bytes
+    ends = free is not None and memory.shared_bytes > free
+    rest = f"; {mega(memory.shared_bytes)} more can follow" + (
+        f", and only {mega(free)} are free" if ends and free is not None else ""
+    )
+    return memory_finding(
+        observation,
+        cause="copy-on-write-python-objects",
+        severity=Severity.HIGH if ends else Severity.MODERATE,
+        summary=(
+            f"{memory.workers} loader workers have copied {mega(memory.copied_bytes)} of the memory that they share "
+            f"with the training process{rest}: looking at a Python object writes its reference count."
+        ),
+        evidence=(
+            Fact(name="workers' copies of shared memory", value=memory.copied_bytes, unit="bytes"),
+            Fact(name="still shared, over all workers", value=memory.shared_bytes, unit="bytes"),
+            Fact(name="one worker's memory", value=memory.resident_bytes, unit="bytes"),
         ),
     )
 
 
-def _process_full(observation: Observation, memory: ProcessMemory) -> Finding | None:
-    share = memory.limit_share
-    if share is None or share < NEAR_LIMIT_SHARE:
+def _copies(memory: WorkerMemory) -> bool:
+    return (
+        memory.copied_bytes >= COPIED_BYTES
+        and memory.copied_bytes >= COPIED_SHARE * memory.workers * memory.resident_bytes
+        and memory.late_bytes >= LATE_COPIES_SHARE * memory.copied_bytes
+    )
+
+
+def _shared_memory(observation: Observation) -> Finding | None:
+    """Batches that wait for the training lie in shared memory, which containers often keep small."""
+    size, host = observation.setup.get("memory.shared_bytes"), _host(observation)
+    used = None if host is None else host.shared_bytes
+    if not size or used is None or not observation.setup.get("loader.num_workers"):
         return None
-    return _finding(
+    share = used / size
+    if share < NEAR_LIMIT_SHARE:
+        return None
+    return memory_finding(
         observation,
-        memory,
-        cause="near-limit",
+        cause="shm-limit",
         severity=Severity.HIGH if share >= AT_LIMIT_SHARE else Severity.MODERATE,
         summary=(
-            f"The training process uses {percent(share)} of the memory that it may use: a larger batch or a longer "
-            "sample ends the run."
+            f"Shared memory (/dev/shm) has {percent(share)} of its {mega(size)} in use: loader workers hand batches "
+            "over in it, and the next that finds no room ends the run."
+        ),
+        evidence=(
+            Fact(name="shared memory in use", value=used, unit="bytes"),
+            Fact(name="shared memory", value=size, unit="bytes", basis="setup"),
         ),
     )
 
 
-def _device_full(observation: Observation, device: DeviceMemory) -> Finding | None:
-    """A GPU that is nearly full, or whose allocator already had to give everything back and ask again."""
-    share = device.limit_share
-    ran_out = device.retries + device.out_of_memory
-    if not ran_out and (share is None or share < NEAR_LIMIT_SHARE):
+def _near_limit(observation: Observation) -> Finding | None:
+    memory = observation.memory
+    share = None if memory is None else memory.limit_share
+    if memory is None or share is None or share < NEAR_LIMIT_SHARE:
         return None
-    full = "is short" if share is None else f"is {percent(share)} taken at the peak"
-    if device.retries:
-        full += f", and the allocator had to ask again {device.retries} times"
-    cause = _what_fills(device, observation.memory_use)
-    return _finding(
+    evaluates = _peaks_in_evaluation(observation, memory)
+    why = f": {_GROWTH['eval-without-no-grad']}" if evaluates else ""
+    return memory_finding(
         observation,
-        device.growth,
-        cause=cause,
-        severity=Severity.HIGH
-        if ran_out or (share is not None and share >= AT_LIMIT_SHARE)
-        else Severity.MODERATE,
-        summary=f"{_DEVICE} {full}: {_why(cause, device, observation.memory_use)}.",
-        more=_device_facts(device),
+        cause="eval-without-no-grad" if evaluates else "near-limit",
+        severity=Severity.HIGH if share >= AT_LIMIT_SHARE else Severity.MODERATE,
+        summary=(
+            f"The training process uses {percent(share)} of the memory that it may use{why}. A larger batch or a "
+            "longer sample ends the run."
+        ),
+        evidence=(*_evidence(memory), *composition(observation.memory_use, memory)),
     )
 
 
-def _what_fills(device: DeviceMemory, use: MemoryUse | None) -> str:
-    """The part that makes up most of it, if one does."""
-    unused = max(device.inactive_split_bytes, device.reserved_peak_bytes - device.allocated_peak_bytes)
-    if unused >= FRAGMENTED_SHARE * max(device.reserved_peak_bytes, 1):
-        return "fragmentation"
-    sizes = {} if use is None else {part.name: part.bytes for part in use.parts}
-    if sizes.get(ACTIVATIONS, 0) >= DOMINANT_PART * device.allocated_peak_bytes:
-        return "activation-memory"
-    largest = max(sizes, key=lambda name: sizes[name], default=None)
-    return "optimizer-state" if largest == "optimizer state" else "near-limit"
-
-
-def _why(cause: str, device: DeviceMemory, use: MemoryUse | None) -> str:
-    sizes = {} if use is None else {part.name: part.bytes for part in use.parts}
-    match cause:
-        case "fragmentation":
-            unused = device.reserved_peak_bytes - device.allocated_peak_bytes
-            return f"{_mega(max(unused, device.inactive_split_bytes))} of what is reserved never held a tensor at once"
-        case "activation-memory":
-            return f"activations and workspace are {_mega(sizes[ACTIVATIONS])} of it, and grow with the batch"
-        case "optimizer-state":
-            return f"the optimizer's state is {_mega(sizes['optimizer state'])} of it"
-        case _:
-            return "a larger batch or a longer sample ends the run"
-
-
-def _device_facts(device: DeviceMemory) -> list[Fact]:
-    unused = max(device.reserved_peak_bytes - device.allocated_peak_bytes, 0)
-    facts = [
-        Fact(name="reserved and unused", value=unused, unit="bytes", basis="derived"),
-        Fact(name="free in blocks in part in use", value=device.inactive_split_bytes, unit="bytes"),
-        Fact(name="allocation retries", value=device.retries),
-        Fact(name="out of memory", value=device.out_of_memory),
-    ]
-    if device.outside_bytes is not None:
-        facts.append(Fact(name="beside PyTorch on the GPU", value=device.outside_bytes, unit="bytes"))
-    return facts
-
-
-def _finding(
-    observation: Observation,
-    memory: ProcessMemory,
-    *,
-    cause: str,
-    severity: Severity,
-    summary: str,
-    more: list[Fact] | None = None,
-) -> Finding:
+def _evidence(memory: ProcessMemory) -> tuple[Fact, ...]:
     facts = [Fact(name="peak memory", value=memory.peak_bytes, unit="bytes")]
-    growth = memory.growth_bytes_per_step
-    if growth is not None:
-        facts.append(Fact(name="growth per step", value=growth, unit="bytes", basis="derived"))
+    if memory.growth_bytes_per_step is not None:
+        facts.append(
+            Fact(name="growth per step", value=memory.growth_bytes_per_step, unit="bytes", basis="derived")
+        )
     if memory.limit_bytes is not None:
         facts.append(Fact(name="memory limit", value=memory.limit_bytes, unit="bytes", basis="setup"))
-    return Finding(
-        kind=Kind.MEMORY_CAPACITY,
-        family=Kind.MEMORY_CAPACITY.family,
-        cause=cause,
-        share=0.0,
-        ms_per_step=0.0,
-        severity=severity,
-        confidence=confidence(observation.step_time.n),
-        evidence=[*facts, *(more or []), *_composition(observation.memory_use, memory)],
-        summary=summary,
-    )
+    if memory.uncollected_per_step:
+        facts.append(Fact(name="objects not collected, more per step", value=memory.uncollected_per_step))
+    return tuple(facts)
 
 
-def _composition(use: MemoryUse | None, memory: ProcessMemory) -> list[Fact]:
-    """What was counted of this very memory, and the largest batch that is predicted to fit."""
-    if use is None or use.peak_bytes != memory.peak_bytes:
-        return []
-    facts = [Fact(name=part.name, value=part.bytes, unit="bytes", basis=part.basis) for part in use.parts]
-    if use.largest_batch is not None:
-        name = "largest batch predicted to fit"
-        facts.append(Fact(name=name, value=use.largest_batch, unit="samples", basis="derived"))
-    return facts
-
-
-def _mega(size: float) -> str:
-    return f"{size / 2**20:.1f} MB" if size < 2**30 else f"{size / 2**30:.1f} GB"
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 2 * 3600 else f"{seconds / 3600:.0f} hours"

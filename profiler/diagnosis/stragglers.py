@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..observation import Observation
 from ..report import Fact, Finding, Where
 from ..timeline.lateness import Lateness
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, timed_finding
-from .thresholds import LAST_RANK_SHARE
+from .thresholds import DOMINANT_PART, LAST_RANK_SHARE
 
 _CAUSES = {
     Stage.DATA_WAIT: "slow-data-loading",
@@ -54,17 +56,32 @@ def _one_rank(observation: Observation, late: Lateness, rank: int) -> Finding | 
 
 def _uneven(observation: Observation, late: Lateness) -> Finding | None:
     seconds = late.imbalance_s
+    collects = _pauses_in_turn_s(observation.garbage_by_rank) >= DOMINANT_PART * seconds > 0
+    why = (
+        "Python's garbage collector stops one rank after the other, and the rest wait each time"
+        if collects
+        else "The ranks' work differs from step to step, and each waits for the slowest"
+    )
+    rest = "if all collected in the same steps" if collects else "with equal work"
     return timed_finding(
         observation,
         Kind.STRAGGLERS,
         seconds,
-        cause="uneven-work",
-        summary=(
-            f"The ranks' work differs from step to step, and each waits for the slowest: "
-            f"{ms(seconds)} of every step ({percent(seconds / observation.step_s)}) would go with equal work."
-        ),
-        evidence=tuple(
-            Fact(name=f"share of steps in which rank {rank} was last", value=share)
-            for rank, share in late.last_share.items()
+        cause="gc-pauses" if collects else "uneven-work",
+        summary=f"{why}: {ms(seconds)} of every step ({percent(seconds / observation.step_s)}) would go {rest}.",
+        evidence=(
+            *(
+                Fact(name=f"share of steps in which rank {rank} was last", value=share)
+                for rank, share in late.last_share.items()
+            ),
+            *(
+                Fact(name=f"garbage collection of rank {rank}", value=pause_s * 1e3, unit="ms")
+                for rank, pause_s in observation.garbage_by_rank.items()
+            ),
         ),
     )
+
+
+def _pauses_in_turn_s(by_rank: Mapping[int, float]) -> float:
+    """What pauses cost above their mean if no two ranks pause in one step: then a step pays for those of all ranks."""
+    return sum(by_rank.values()) * (1 - 1 / len(by_rank)) if by_rank else 0.0

@@ -16,16 +16,27 @@ class Interner:
     """Numbers for texts, in order of first appearance."""
 
     def __init__(self) -> None:
-        self.ids: dict[Any, int] = {}
+        self.ids: dict[Any, int] = _Numbered()
 
     def id(self, text: Any) -> int:
         """The number of a text."""
-        ids = self.ids
-        return ids.setdefault(text, len(ids))
+        return self.ids[text]
+
+    def column(self, texts: list[Any]) -> npt.NDArray[np.int32]:
+        """The numbers of texts."""
+        return np.array(list(map(self.ids.__getitem__, texts)), dtype=np.int32)
 
     def texts(self) -> tuple[Any, ...]:
         """All texts, by number."""
         return tuple(self.ids)
+
+
+class _Numbered(dict[Any, int]):
+    """Gives every new key the next number."""
+
+    def __missing__(self, key: Any) -> int:
+        self[key] = number = len(self)
+        return number
 
 
 def as_id(value: float | str | None) -> int:

@@ -91,12 +91,21 @@ def _array(column: np.ndarray[Any, Any]) -> Any:
 
 
 def _column(name: str, column: Any) -> np.ndarray[Any, Any]:
-    values = (
-        np.concatenate([np.asarray(chunk) for chunk in column.chunks])
-        if column.num_chunks
-        else np.zeros(0, str(column.type))
-    )
+    """A column over the table's memory: `numpy.asarray` of an Arrow array would import pandas first."""
+    if column.type not in _TYPES.values():
+        raise ValueError(f"column {name} is of type {column.type}")
+    kind = np.dtype(str(column.type))
+    chunks = [_values(chunk, kind) for chunk in column.chunks]
+    values = chunks[0] if len(chunks) == 1 else np.concatenate([np.zeros(0, kind), *chunks])
     return values.astype(np.bool_) if name in _MASKS else values
+
+
+def _values(chunk: Any, kind: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    if chunk.null_count:
+        raise ValueError("a column has empty cells")
+    if not len(chunk):
+        return np.zeros(0, kind)
+    return np.frombuffer(chunk.buffers()[1], kind, len(chunk), chunk.offset * kind.itemsize)
 
 
 _TYPES = {"int64": pa.int64(), "int32": pa.int32(), "uint8": pa.uint8()}

@@ -17,6 +17,8 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from .column_values import rows_of
+
 ABSENT = -1
 """What an id or size column holds where the file gives none (numpy integers have no None)."""
 
@@ -222,11 +224,11 @@ class Trace:
 
     def host_rows(self, *kinds: HostKind) -> npt.NDArray[np.intp]:
         """Row numbers of the host spans of these kinds, in order of start."""
-        return np.flatnonzero(np.isin(self.host.kind, [int(kind) for kind in kinds]))
+        return rows_of(self.host.kind, kinds)
 
     def device_rows(self, *kinds: DeviceKind) -> npt.NDArray[np.intp]:
         """Row numbers of the device spans of these kinds, in order of start."""
-        return np.flatnonzero(np.isin(self.device.kind, [int(kind) for kind in kinds]))
+        return rows_of(self.device.kind, kinds)
 
     def names_where(self, matches: Mask, ids: I32) -> Mask:
         """For each name id in ``ids`` whether ``matches`` (shape: number of names) holds for it."""

@@ -20,14 +20,18 @@ import msgspec
 from ..errors import InputError
 from .source import Source
 
-PIECE_BYTES = 4 << 20
+PIECE_BYTES = 1 << 19
+"""The events of a piece of this size fit in a processor's cache until they are columns."""
+
 SMALLEST_PIECE_BYTES = 1 << 12
 LARGEST_PIECE_BYTES = 256 << 20
 """A piece that holds no end of an event within this size is damaged: real events are a few kilobytes."""
 HEAD_BYTES = 64 << 20
 CUTS_TRIED = 4
+NEAR_BYTES = 1 << 14
 CUT_WINDOW_BYTES = 1 << 20
-"""Ends of events are looked for in the last megabyte of a piece; a piece without one there grows."""
+"""Ends of events are looked for in the last kilobytes, then the last megabyte of a piece; a piece without one
+there grows."""
 
 HEADS_TRIED = 16
 SINGLES_TRIED = 512
@@ -283,9 +287,14 @@ def _clean(text: bytes) -> bytes:
 
 def _ends(buffer: bytearray, size: int) -> list[int]:
     """Offsets just behind a brace that a comma and another brace follow, the last few, the last first."""
-    start = max(size - CUT_WINDOW_BYTES, 0)
-    places = deque(_BOUNDARY.finditer(bytes(buffer[start:size])), maxlen=CUTS_TRIED)
-    return [start + match.start() + 1 for match in reversed(places)]
+    places: list[int] = []
+    for window in (NEAR_BYTES, CUT_WINDOW_BYTES):
+        start = max(size - window, 0)
+        found = deque(_BOUNDARY.finditer(bytes(buffer[start:size])), maxlen=CUTS_TRIED)
+        places = [start + match.start() + 1 for match in reversed(found)]
+        if len(places) == CUTS_TRIED:
+            break
+    return places
 
 
 def _closing(text: bytes, near: int | None) -> int | None:

@@ -5,9 +5,11 @@ Fields not named here are skipped by the decoder without being built, integers b
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
-from .columns import DeviceKind, FlowKind, HostKind
+from .columns import ABSENT, DeviceKind, FlowKind, HostKind
 
 Number = int | float | None
 Label = int | str | float | None
@@ -15,23 +17,23 @@ EMPTY = msgspec.Raw()
 
 
 class EventArgs(msgspec.Struct, gc=False):
-    """The arguments of an event that are read."""
+    """The arguments of an event that are read; ids and sizes that it does not give are `ABSENT`."""
 
-    correlation: Number = None
-    external: Number = msgspec.field(name="External id", default=None)
-    external_old: Number = msgspec.field(name="external id", default=None)
+    external: Number = msgspec.field(name="External id", default=ABSENT)
+    correlation: Number = ABSENT
+    sequence: Number = msgspec.field(name="Sequence number", default=ABSENT)
     device: Label = None
     stream: Label = None
-    bytes: Number = None
-    graph: Number = msgspec.field(name="graph id", default=None)
-    sequence: Number = msgspec.field(name="Sequence number", default=None)
-    waits_on_stream: Number = msgspec.field(name="wait_on_stream", default=None)
-    waits_on_correlation: Number = msgspec.field(name="wait_on_cuda_event_record_corr_id", default=None)
-    memory_bytes: Number = msgspec.field(name="Bytes", default=None)
-    allocated: Number = msgspec.field(name="Total Allocated", default=None)
-    reserved: Number = msgspec.field(name="Total Reserved", default=None)
-    device_type: Number = msgspec.field(name="Device Type", default=None)
-    device_id: Number = msgspec.field(name="Device Id", default=None)
+    bytes: Number = ABSENT
+    graph: Number = msgspec.field(name="graph id", default=ABSENT)
+    external_old: Number = msgspec.field(name="external id", default=ABSENT)
+    waits_on_stream: Number = msgspec.field(name="wait_on_stream", default=ABSENT)
+    waits_on_correlation: Number = msgspec.field(name="wait_on_cuda_event_record_corr_id", default=ABSENT)
+    allocated: Number = msgspec.field(name="Total Allocated", default=ABSENT)
+    reserved: Number = msgspec.field(name="Total Reserved", default=ABSENT)
+    memory_bytes: Number = msgspec.field(name="Bytes", default=0)
+    device_type: Number = msgspec.field(name="Device Type", default=0)
+    device_id: Number = msgspec.field(name="Device Id", default=ABSENT)
     shapes: msgspec.Raw = msgspec.field(name="Input Dims", default=EMPTY)
     types: msgspec.Raw = msgspec.field(name="Input type", default=EMPTY)
     collective: str | None = msgspec.field(name="Collective name", default=None)
@@ -46,21 +48,22 @@ class EventArgs(msgspec.Struct, gc=False):
 class EventWithoutArgs(msgspec.Struct, gc=False):
     """What is kept of an event whose arguments have an unknown form.
 
-    ``ts`` and ``dur`` are microseconds in every age of the format.
+    ``ts`` and ``dur`` are microseconds in every age of the format; ``ts`` is NaN where there is none. Fields
+    stand in the order in which they are written, which the decoder tries first.
     """
 
-    name: str = ""
     ph: str = "X"
     cat: str | None = None
-    ts: float | None = None
-    dur: float | None = None
+    name: str = ""
     pid: Label = None
     tid: Label = None
+    ts: float | None = math.nan
+    dur: float | None = 0.0
     id: Label = None
 
     def event(self) -> Event:
         """The same as an `Event` without arguments."""
-        return Event(self.name, self.ph, self.cat, self.ts, self.dur, self.pid, self.tid, self.id)
+        return Event(self.ph, self.cat, self.name, self.pid, self.tid, self.ts, self.dur, self.id)
 
 
 class Event(EventWithoutArgs, gc=False):

@@ -6,7 +6,7 @@ A `Trace` (see `columns`) is a timeline; these are not, and each says only what 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -86,3 +86,10 @@ Recording = Trace | MemoryRecording | MetricSeries | ExecutionGraph
 def format_of(recording: Recording) -> str:
     """The name of the format that a recording was read from."""
     return recording.info.format if isinstance(recording, Trace) else recording.format
+
+
+def named_by(recording: Recording, source: str) -> Recording:
+    """The recording with another text for where it comes from."""
+    if isinstance(recording, Trace):
+        return replace(recording, info=replace(recording.info, source=source))
+    return replace(recording, source=source)

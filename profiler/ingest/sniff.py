@@ -61,7 +61,9 @@ def open_timeline(path: Path, *, progress: Progress = no_progress) -> Trace:
 
 def _head(path: Path) -> bytes:
     with Source(path) as source:
-        head = source.read(HEAD_BYTES)
+        head = b""
+        while len(head) < HEAD_BYTES and (block := source.read(HEAD_BYTES - len(head))):
+            head += block
         if not head:
             raise InputError(
                 f"{path} is empty: nothing was recorded"

@@ -1,4 +1,4 @@
-"""Tells from a sampled stack what the script was doing beside training: logging, printing, drawing, saving.
+"""Tells from a sampled stack what the script was doing beside training: logging, printing, drawing, saving, measuring.
 
 A library is known by the file of its frames; what Python does in C, such as ``print``, by the text of the script's
 line.
@@ -14,6 +14,10 @@ from ..vocabulary import Activity
 
 _FILES = (
     (Activity.SAVING, r"safetensors/|torch/serialization\.py|/checkpoint_io\.py|/checkpoint_connector\.py"),
+    (
+        Activity.MEASURING,
+        r"/sklearn/metrics/|/scipy/(stats|spatial|optimize|linalg)/|/nltk/|/pycocotools/|/sacrebleu/|/rouge_score/|/seqeval/",
+    ),
     (
         Activity.PLOTTING,
         r"/matplotlib/|/plotly/|/seaborn/|/PIL/(Image|PngImagePlugin|JpegImagePlugin|ImageFile)\.py",

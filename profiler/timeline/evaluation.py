@@ -9,7 +9,6 @@ from ..agent import format as layout
 from ..recording import RankRecording
 
 Ints = NDArray[np.int64]
-_NO_GRADIENT = 1
 _FETCHES = (layout.DATA_WAIT, layout.LOADER_START, layout.LOADER_END)
 
 
@@ -17,9 +16,11 @@ def evaluation_intervals(recording: RankRecording) -> tuple[Ints, Ints]:
     """Starts and ends (ns) of the evaluation passes, disjoint and in order, each shape (k,).
 
     A pass runs from the first to the last of consecutive evaluation events: fetches from an evaluation loader, or
-    forwards without gradients that follow such a fetch or, after an update, precede the next training fetch.
+    forwards without gradients that follow such a fetch or, after an update, precede the next training fetch. Forwards
+    in evaluation mode that no backward follows use their gradients as little as those that have none.
     """
     events = recording.of_code(*_FETCHES, layout.FORWARD, layout.BACKWARD, layout.OPTIMIZER)
+    events = events[(events[:, 0] != layout.FORWARD) | (events[:, 3] != layout.OF_NO_PARTS)]
     if not len(events):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     is_evaluation = _evaluation_events(events)
@@ -31,7 +32,8 @@ def evaluation_intervals(recording: RankRecording) -> tuple[Ints, Ints]:
 def _evaluation_events(events: Ints) -> NDArray[np.bool_]:
     code, argument = events[:, 0], events[:, 3] % layout.READY_UNIT
     fetch = np.isin(code, _FETCHES)
-    without_gradient = (code == layout.FORWARD) & (argument == _NO_GRADIENT)
+    without_gradient = (code == layout.FORWARD) & (argument == layout.WITHOUT_GRADIENTS)
+    without_gradient |= _never_learned_from(code, argument)
     training = ~fetch & ~without_gradient
     evaluation_loaders = _evaluation_loaders(events, fetch, without_gradient, training)
     evaluation_fetch = fetch & np.isin(argument, evaluation_loaders)
@@ -39,6 +41,27 @@ def _evaluation_events(events: Ints) -> NDArray[np.bool_]:
     since = _last_of(np.stack([evaluation_fetch, training_fetch, code == layout.OPTIMIZER]))
     follows_update = (since == 2) & bool(training_fetch.any())
     return evaluation_fetch | (without_gradient & ((since == 0) | follows_update))
+
+
+def _never_learned_from(code: Ints, argument: Ints) -> NDArray[np.bool_]:
+    """Forwards with gradients in evaluation mode that something else than a backward follows."""
+    idle = (code == layout.FORWARD) & (argument == layout.IN_EVALUATION_MODE)
+    others = np.flatnonzero(~idle)
+    following = np.searchsorted(others, np.flatnonzero(idle))
+    learned = np.append(code[others], layout.OPTIMIZER)[following] == layout.BACKWARD
+    found = idle.copy()
+    found[idle] = ~learned
+    return found
+
+
+def gradient_share(recording: RankRecording) -> float | None:
+    """Share of the forwards of evaluation passes that keep gradients for nothing; None where nothing was evaluated."""
+    forwards = recording.of_code(layout.FORWARD)
+    start, end = evaluation_intervals(recording)
+    index = np.searchsorted(start, forwards[:, 1], side="right") - 1
+    inside = (index >= 0) & (forwards[:, 1] < end[np.clip(index, 0, None)]) if len(start) else index >= 0
+    sorts = forwards[inside & (forwards[:, 3] != layout.OF_NO_PARTS), 3]
+    return None if not len(sorts) else float(np.mean(sorts == layout.IN_EVALUATION_MODE))
 
 
 def _evaluation_loaders(

@@ -13,6 +13,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
+from ..ingest.column_values import among
 from ..ingest.columns import HostKind, Trace
 from ..vocabulary import IdleCause
 from .intervals import I64, Intervals, contains, empty, one, union
@@ -103,7 +104,7 @@ def _next_at_or_after(times_ns: I64, after_ns: I64, otherwise_ns: I64) -> I64:
 def launch_starts(trace: Trace) -> I64:
     """Start times of the host calls that some device row answers to, sorted."""
     rows = trace.host_rows(HostKind.RUNTIME, HostKind.DRIVER)
-    linked = np.isin(trace.host.correlation[rows], trace.device.correlation[trace.device.correlation >= 0])
+    linked = among(trace.host.correlation[rows], trace.device.correlation[trace.device.correlation >= 0])
     return trace.host.start_ns[rows[linked]]
 
 

@@ -56,6 +56,12 @@ def compilations(recording: RankRecording, steps: Steps, stages: StageTimes) -> 
     return _interruptions(_timed(recording.of_code(layout.COMPILATION), steps), steps, stages)
 
 
+def recomputation_s(recording: RankRecording, steps: Steps) -> float:
+    """Seconds per timed step in which checkpointed parts of the model are computed again; no stage loses them."""
+    spans = _timed(recording.of_code(layout.RECOMPUTATION), steps)
+    return float((spans[:, 2] - spans[:, 1]).sum()) / 1e9 / max(int(steps.timed.sum()), 1)
+
+
 def _timed(spans: NDArray[np.int64], steps: Steps) -> NDArray[np.int64]:
     if not len(steps) or not len(spans):
         return spans[:0]

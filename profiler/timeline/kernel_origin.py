@@ -11,6 +11,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
+from ..ingest.column_values import distinct
 from ..ingest.columns import HostKind, Trace
 from .idle import launching_rows
 from .intervals import contains, union
@@ -61,7 +62,7 @@ def _launched_inside(
     rows = trace.host_rows(HostKind.OP, HostKind.ANNOTATION)
     rows = rows[trace.names_where(matches, trace.host.name[rows])]
     inside = np.zeros(len(launching), dtype=np.bool_)
-    for thread in np.unique(trace.host.thread[rows]).tolist():
+    for thread in distinct(trace.host.thread[rows]).tolist():
         own = rows[trace.host.thread[rows] == thread]
         spans = union(trace.host.start_ns[own], trace.host.end_ns[own])
         here = trace.host.thread[launching] == thread

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -79,7 +80,9 @@ _PATTERNS: tuple[tuple[KernelKind, str], ...] = (
         r"elementwise|vectorized|unrolled|pointwise|dropout|gelu|relu|fill|triton_poi|distribution|arange|triu|tril|cast|copy|upsample|elementwise|activation|add_kernel|mul_kernel|range",
     ),
 )
-_COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _PATTERNS)
+_COMPILED = tuple((kind, re.compile(pattern)) for kind, pattern in _PATTERNS)
+"""For names in lower case, which are searched much faster than by patterns that ignore case."""
+
 _COLLECTIVE = _COMPILED[0][1]
 
 _MATRIX_UNITS = re.compile(
@@ -87,6 +90,7 @@ _MATRIX_UNITS = re.compile(
     r"|_MI\d+x\d+x|mfma|flash|fmha|tensor_?core|gmma",
     re.IGNORECASE,
 )
+_LAYOUT = re.compile(r"nchw\w*?to\w*?nhwc|nhwc\w*?to\w*?nchw", re.IGNORECASE)
 _PRECISIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("fp8", re.compile(r"fp8|e4m3|e5m2|f8f8", re.IGNORECASE)),
     ("int8", re.compile(r"int8|s8s8|imma|i8i8|_I8", re.IGNORECASE)),
@@ -98,9 +102,10 @@ _PRECISIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
+@lru_cache(maxsize=16384)
 def kind_of(name: str) -> KernelKind:
     """The class of one kernel or copy by its name."""
-    text = name[:512]
+    text = name[:512].lower()
     for kind, pattern in _COMPILED:
         if pattern.search(text):
             return kind
@@ -109,12 +114,17 @@ def kind_of(name: str) -> KernelKind:
 
 def is_collective(name: str) -> bool:
     """Whether a kernel is a collective of NCCL, RCCL or the like, of any version."""
-    return _COLLECTIVE.search(name[:512]) is not None
+    return _COLLECTIVE.search(name[:512].lower()) is not None
 
 
 def on_matrix_units(name: str) -> bool:
     """Whether the name says that the kernel runs on tensor or matrix cores."""
     return _MATRIX_UNITS.search(name[:512]) is not None
+
+
+def converts_layout(name: str) -> bool:
+    """Whether a kernel only turns images from NCHW to NHWC or back, as libraries do around convolutions."""
+    return _LAYOUT.search(name[:512]) is not None
 
 
 def precision_of(name: str) -> str | None:
@@ -131,7 +141,7 @@ class KernelTable:
 
     Times are summed over streams, so they may exceed the wall time. ``matrix_ns`` is the part of matmul,
     convolution and attention time on matrix units, ``precision_ns`` the same time by precision, as far as
-    names say.
+    names say; ``layout_ns`` is the part that only converts images between NCHW and NHWC.
     """
 
     kinds: tuple[KernelKind, ...]
@@ -140,6 +150,13 @@ class KernelTable:
     matrix_ns: int
     matrix_capable_ns: int
     precision_ns: dict[str, int]
+    layout_ns: int = 0
+
+    @property
+    def layout_share(self) -> float:
+        """Share of kernels that convert layouts in all kernel time; 0 where there is no kernel time."""
+        total = int(self.total_ns.sum())
+        return self.layout_ns / total if total else 0.0
 
     def share(self, kind: KernelKind) -> float:
         """Share of a class in all kernel time; 0 where there is no kernel time."""
@@ -182,6 +199,7 @@ def kernel_table(trace: Trace, kinds: npt.NDArray[np.int64], window: Intervals) 
         matrix_ns=sum(ns for name, ns in by_name if on_matrix_units(name)),
         matrix_capable_ns=sum(ns for _, ns in by_name),
         precision_ns=_by_precision(by_name),
+        layout_ns=sum(ns for name, ns in by_name if converts_layout(name)),
     )
 
 

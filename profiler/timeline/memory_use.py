@@ -70,6 +70,7 @@ def device_memory(recording: RankRecording, steps: Steps, *, used_bytes: int | N
         return None
     device = recording.facts.get("device", [])
     growth = over_steps(
+        recording,
         [(t, peak) for row in rows if (t := whole(row, "t")) is not None
          and (peak := whole(row, "device_allocated_peak_bytes")) is not None],
         steps,

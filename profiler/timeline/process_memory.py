@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..facts import text, whole
 from ..recording import RankRecording
+from .evaluation import evaluation_intervals
 from .steps import Steps
 
 MIN_READINGS = 6
@@ -26,6 +27,9 @@ class ProcessMemory:
             1 for a steady rise, small for a jump and a plateau.
         limit_bytes: what the process may use; None where it is not known.
         steps: the timed steps that readings span.
+        peak_in_evaluation: the highest reading was taken within an evaluation pass.
+        uncollected_per_step: objects per step that Python's collector has not looked at, as they pile up while it is
+            off; None where they were not counted.
     """
 
     peak_bytes: int
@@ -33,6 +37,8 @@ class ProcessMemory:
     rising_share: float
     limit_bytes: int | None
     steps: float
+    peak_in_evaluation: bool = False
+    uncollected_per_step: float | None = None
 
     @property
     def limit_share(self) -> float | None:
@@ -56,11 +62,11 @@ def process_memory(recording: RankRecording, steps: Steps) -> ProcessMemory | No
         for fact in recording.facts.get("memory", [])
         if (moment := whole(fact, "t")) is not None and (used := whole(fact, key)) is not None
     ]
-    return over_steps(readings, steps, limit_bytes=limit)
+    return over_steps(recording, readings, steps, limit_bytes=limit)
 
 
 def over_steps(
-    readings: list[tuple[int, int]], steps: Steps, *, limit_bytes: int | None
+    recording: RankRecording, readings: list[tuple[int, int]], steps: Steps, *, limit_bytes: int | None
 ) -> ProcessMemory | None:
     """Readings ``(time_ns, bytes)`` laid over the steps; None where there are none."""
     if not readings:
@@ -76,7 +82,28 @@ def over_steps(
         rising_share=_rising_share(y) if enough else 0.0,
         limit_bytes=limit_bytes,
         steps=float(x[-1] - x[0]) if enough else 0.0,
+        peak_in_evaluation=_in_evaluation(recording, int(times[used.argmax()])),
+        uncollected_per_step=_uncollected_per_step(recording, steps),
     )
+
+
+def _in_evaluation(recording: RankRecording, moment_ns: int) -> bool:
+    start, end = evaluation_intervals(recording)
+    return bool(((start <= moment_ns) & (moment_ns < end)).any())
+
+
+def _uncollected_per_step(recording: RankRecording, steps: Steps) -> float | None:
+    readings = [
+        (moment, objects)
+        for fact in recording.facts.get("memory", [])
+        if (moment := whole(fact, "t")) is not None and (objects := whole(fact, "uncollected")) is not None
+    ]
+    if not readings:
+        return None
+    times, objects = _columns(readings)
+    position = _step_position(times, steps)
+    inside = ~np.isnan(position)
+    return _slope(position[inside], objects[inside]) if inside.sum() >= MIN_READINGS else None
 
 
 def _columns(readings: list[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..ingest.column_values import median, quantile
 from ..ingest.columns import DeviceKind, Trace
 from .idle import launch_of_device_rows
 from .intervals import Intervals
@@ -40,7 +41,7 @@ def launch_queue(trace: Trace, window: Intervals) -> LaunchQueue | None:
     in_flight = np.clip(trace.device.end_ns[rows], low, high) - np.clip(launch_ns[rows], low, high)
     return LaunchQueue(
         linked=len(rows),
-        delay_median_us=float(np.median(delay_us)),
-        delay_p90_us=float(np.quantile(delay_us, 0.9)),
+        delay_median_us=median(delay_us),
+        delay_p90_us=quantile(delay_us, 0.9),
         mean_depth=float(np.maximum(in_flight, 0).sum() / max(high - low, 1)),
     )

@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InputError
 from ..ingest.column_store import write_columns
-from ..ingest.recordings import ExecutionGraph, MemoryRecording, MetricSeries, Recording
+from ..ingest.recordings import ExecutionGraph, MemoryRecording, MetricSeries, Recording, named_by
+from ..ingest.remote import fetched
 from ..ingest.sniff import open_trace
 from ..ingest.source import Progress, no_progress
+from ..trace_files import TraceFile
 from .rank_summary import RankSummary, summarise
 
 Outcome = RankSummary | MemoryRecording | MetricSeries | ExecutionGraph | InputError
@@ -28,31 +30,42 @@ FEW_FILES = 16
 class FileTask:
     """One file to read, and the folder its columns go to (None: they are not kept)."""
 
-    path: Path
+    file: TraceFile
     columns: Path | None = None
 
 
 def run_task(task: FileTask, progress: Progress = no_progress) -> Outcome:
     """Read one file, keep its columns, summarise it; an unreadable file is an outcome, not an exception."""
     try:
-        return _summary(open_trace(task.path, progress=progress), task.columns)
+        return _summary(_recording(task.file, progress), task.columns)
     except InputError as error:
         return error
+
+
+def _recording(file: TraceFile, progress: Progress) -> Recording:
+    if file.url is None:
+        return open_trace(file.path, progress=progress)
+    with fetched(file.url, progress=progress) as local:
+        return named_by(open_trace(local), file.url)
 
 
 def _summary(recording: Recording, columns: Path | None) -> Outcome:
     if isinstance(recording, MemoryRecording | MetricSeries | ExecutionGraph):
         return recording
-    if columns is not None:
-        write_columns(recording, columns)
-    return summarise(recording)
+    if columns is None:
+        return summarise(recording)
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        written = beside.submit(write_columns, recording, columns)
+        summary = summarise(recording)
+        written.result()
+    return summary
 
 
 def needs_pool(tasks: Sequence[FileTask]) -> bool:
     """Whether the files are many or large enough for several processes."""
     if len(tasks) < 2:
         return False
-    sizes = sum(task.path.stat().st_size for task in tasks)
+    sizes = sum(task.file.size_bytes for task in tasks)
     return len(tasks) > FEW_FILES or sizes > SMALL_BYTES
 
 

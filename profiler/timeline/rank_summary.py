@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..diagnosis.device.observation import DeviceObservation
+from ..ingest.column_values import median
 from ..ingest.columns import ABSENT, NSIGHT, DeviceKind, HostKind, Trace, TraceInfo
 from ..ingest.source import Progress, no_progress
 from ..vocabulary import Stage
@@ -103,7 +104,7 @@ def _without_device(trace: Trace, steps: TraceSteps, stages: dict[Stage, Interva
     return DeviceObservation(
         window_s=steps.window_ns / 1e9,
         steps=len(steps),
-        step_s=float(np.median(steps.end_ns - steps.start_ns)) / 1e9 if len(steps) else None,
+        step_s=median(steps.end_ns - steps.start_ns) / 1e9 if len(steps) else None,
         device_active=False,
         host_active=bool(
             len(trace.host_rows(HostKind.OP, HostKind.ANNOTATION, HostKind.RUNTIME, HostKind.DRIVER))
@@ -155,6 +156,7 @@ def _with_device(
         launch_delay_median_us=None if summary.queue is None else summary.queue.delay_median_us,
         queue_depth=None if summary.queue is None else summary.queue.mean_depth,
         kernel_shares={str(kind): table.share(kind) for kind in table.kinds},
+        layout_share=table.layout_share,
         matrix_unit_share=table.matrix_ns / table.matrix_capable_ns if table.matrix_capable_ns else None,
         precision_shares=_precision_shares(table),
         communication_busy_share=(view.communication_busy & window).total_ns / span,

@@ -16,6 +16,8 @@ from .partition import Segments, paint
 from .steps import Steps
 
 STAGES = tuple(Stage)
+#: Quantiles over the steps: what the quickest take, and what a step takes that little disturbs.
+QUICK, UNDISTURBED = 0.1, 0.25
 _NUMBER = {stage: number for number, stage in enumerate(STAGES)}
 _OF_CODE = {
     layout.DATA_WAIT: Stage.DATA_WAIT,
@@ -26,6 +28,7 @@ _OF_CODE = {
     layout.OPTIMIZER: Stage.OPTIMIZER,
     layout.ZERO_GRAD: Stage.OPTIMIZER,
     layout.COMMUNICATION: Stage.COMMUNICATION,
+    layout.COMMUNICATION_WAIT: Stage.COMMUNICATION,
     layout.CHECKPOINT: Stage.CHECKPOINT,
     layout.H2D: Stage.H2D,
 }
@@ -65,17 +68,26 @@ class StageTimes:
         per_step = self.per_step(chosen)
         total = sum(per_step.values())
         return [
-            StageShare(name=stage, seconds_per_step=seconds, share=seconds / total)
-            for stage, seconds in per_step.items()
-            if seconds > 0
+            self._share(stage, seconds, total, chosen) for stage, seconds in per_step.items() if seconds > 0
         ]
+
+    def _share(self, stage: Stage, seconds: float, total_s: float, chosen: NDArray[np.bool_]) -> StageShare:
+        rest = self.seconds[chosen].sum(axis=1) - self.seconds[chosen, _NUMBER[stage]]
+        quick, undisturbed = np.quantile(rest.clip(min=0), (QUICK, UNDISTURBED)).tolist()
+        return StageShare(
+            name=stage,
+            seconds_per_step=seconds,
+            share=seconds / total_s,
+            rest_undisturbed_s=undisturbed,
+            rest_quick_s=quick,
+        )
 
 
 def stage_times(recording: RankRecording, steps: Steps) -> StageTimes:
     """Lay the spans of a rank out over its steps."""
     if not len(steps):
         return StageTimes.empty()
-    spans = np.concatenate([recording.of_code(*_OF_CODE), _gradient_waits(recording)])
+    spans = np.concatenate([recording.of_code(*_OF_CODE), gradient_waits(recording)])
     labels = np.array([_NUMBER[_OF_CODE[int(code)]] for code in spans[:, 0]], dtype=np.int64)
     start, end = evaluation_intervals(recording)
     cuts = np.unique(np.concatenate([steps.start_ns, steps.end_ns]))
@@ -84,7 +96,7 @@ def stage_times(recording: RankRecording, steps: Steps) -> StageTimes:
     return StageTimes(segments, _sum_by_step(segments, steps))
 
 
-def _gradient_waits(recording: RankRecording) -> NDArray[np.int64]:
+def gradient_waits(recording: RankRecording) -> NDArray[np.int64]:
     """Communication spans from the moment a rank's own gradients were ready to the end of that backward."""
     ready = recording.of_code(layout.GRADIENTS_READY)
     backward = recording.of_code(layout.BACKWARD)

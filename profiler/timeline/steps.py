@@ -66,7 +66,7 @@ class Steps:
         return self.timed & (self.duration_s > limit)
 
     def step_time(self) -> StepTime | None:
-        """Median, 95th percentile and mean of the timed steps; None where none was timed."""
+        """Median, 10th and 95th percentile and mean of the timed steps; None where none was timed."""
         timed = self.duration_s[self.timed]
         if not len(timed):
             return None
@@ -75,6 +75,7 @@ class Steps:
             p95_s=float(np.quantile(timed, 0.95)),
             mean_s=float(np.mean(timed)),
             n=len(timed),
+            p10_s=float(np.quantile(timed, 0.1)),
         )
 
 

@@ -14,6 +14,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
+from ..ingest.column_values import among
 from ..ingest.columns import DeviceKind, HostKind, Trace
 from ..vocabulary import Stage
 from .idle import loader_wait
@@ -111,7 +112,7 @@ def _copies_to_device(trace: Trace, thread: int) -> Intervals:
     copies = copies[trace.names_where(to_device, trace.device.name[copies])]
     wanted = trace.device.correlation[copies]
     rows = _on_thread(trace, trace.host_rows(HostKind.RUNTIME, HostKind.DRIVER), thread)
-    linked = np.isin(trace.host.correlation[rows], wanted[wanted >= 0])
+    linked = among(trace.host.correlation[rows], wanted[wanted >= 0])
     return _covering(trace, rows[linked])
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..ingest.column_values import distinct
 from ..ingest.columns import HostKind, Trace
 from .intervals import I64, Intervals, one, union
 
@@ -87,7 +88,7 @@ def _from_optimizer(trace: Trace) -> TraceSteps:
     rows = _annotations(trace, OPTIMIZER_PREFIX)
     if len(rows):
         rows = rows[trace.host.thread[rows] == trace.host.thread[rows[0]]]
-    ends = np.unique(trace.host.end_ns[rows])
+    ends = distinct(trace.host.end_ns[rows])
     thread = int(trace.host.thread[rows[0]]) if len(rows) else training_thread(trace)
     count = max(len(ends) - 1, 0)
     return TraceSteps(
@@ -109,7 +110,7 @@ def training_thread(trace: Trace) -> int | None:
     rows = trace.host_rows(HostKind.OP, HostKind.RUNTIME, HostKind.ANNOTATION, HostKind.DRIVER)
     if not len(rows):
         return None
-    present = np.unique(trace.host.thread[rows])
+    present = distinct(trace.host.thread[rows])
     first = [int(thread) for thread in present if trace.threads[thread].pid == trace.threads[thread].tid]
     if first:
         return first[0]

@@ -56,10 +56,20 @@ def test_it_asks_every_few_seconds_and_the_less_often_the_more_it_costs(
 
 def test_without_new_steps_it_asks_nothing(run: RunFolder) -> None:
     live = Asked(run, 0.01)
-    for tick in range(1000):
+    for tick in range(290):
         live.now = tick / 10
         live.update(progress(7))
     assert live.questions == 1
+
+
+def test_a_run_that_stands_still_is_asked_about_once_more(run: RunFolder) -> None:
+    live = Asked(run, 0.01)
+    for tick in range(5000):
+        live.now = tick / 10
+        live.update(progress(7))
+    assert live.questions == 2
+    live.update(progress(8))
+    assert live.questions == 3
     assert Asked(run, 0.01).update(progress(0)) is None
 
 

@@ -78,7 +78,7 @@ def test_every_bundled_link_is_https(bundled: Catalog) -> None:
 def test_expectations_read_as_sentences() -> None:
     expected = Expectation(metric=Metric.DATA_WAIT, direction=Direction.FALLS, at_least=0.2)
     assert expectation_sentence(expected) == (
-        "time per step spent waiting for data must fall by at least 20% of its former value"
+        "time per step spent waiting for data must fall by at least 20 % of its former value"
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from trainrx.app.terminal.compute import compute_line
+from trainrx.app.views.compute import compute_line
 from trainrx.profiler.calibration import Ceilings, MatmulRate, kept_ceilings, machine_key
 from trainrx.profiler.compute import compute
 from trainrx.profiler.recording import RankRecording

@@ -136,6 +136,24 @@ def test_a_script_without_steps_is_stopped_after_some_patience(write_script, run
     assert any("--patience" in note for note in report.recorder.notes)
 
 
+def test_a_script_whose_steps_cease_is_stopped_after_some_patience(write_script, run_recorded) -> None:
+    # GIVEN a script that stands still after its first step
+    script = write_script(
+        """
+        import json, os, pathlib, struct, time
+        rank = pathlib.Path(json.loads(os.environ["TRAINRX_AGENT"])["run_dir"], "ranks", "0")
+        rank.mkdir(parents=True)
+        (rank / "spans.bin").write_bytes(struct.pack("<4q", 30, 5, 9, 0))
+        time.sleep(60)
+        """
+    )
+    # WHEN recorded THEN nobody waits for its next step for ever
+    output, folder = run_recorded(script, limits=SHORT)
+    manifest = RunFolder(folder).manifest
+    assert (output.exit_code, manifest.status) == (-signal.SIGTERM, RunStatus.STOPPED)
+    assert "no further step was seen" in (manifest.note or "")
+
+
 def test_a_script_that_will_not_end_is_killed_with_all_it_started(
     write_script, run_recorded, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "traces"
 
 
-def imported(tmp_path: Path, *paths: Path, **options: Any) -> tuple[Report, Path]:
+def imported(tmp_path: Path, *paths: str | Path, **options: Any) -> tuple[Report, Path]:
     return import_traces(list(paths), tmp_path / "runs", command=["trainrx", "import"], **options)
 
 
@@ -144,6 +145,44 @@ def test_only_a_bounded_number_of_files_is_in_flight(tmp_path: Path) -> None:
     report, _ = imported(tmp_path, tmp_path / "many", executor=pool)
     assert len(report.ranks) == 10
     assert pool.most == 2
+
+
+class Elsewhere(ThreadPoolExecutor):
+    """Workers whose disk is not this machine's."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        task = args[0]
+        away = task.columns.parent.parent.parent / "away" / task.columns.name
+        return super().submit(fn, replace(task, columns=away))
+
+
+def test_columns_on_another_machine_are_told_of(tmp_path: Path, folder: Path) -> None:
+    with Elsewhere(1) as pool:
+        report, run = imported(tmp_path, folder, executor=pool, workers=3)
+    assert len(report.ranks) == 3
+    assert any("columns of 3 files are not kept" in note for note in report.recorder.notes)
+    assert not (run / "ranks").exists()
+
+
+def test_a_remote_folder_gives_the_same_report(tmp_path: Path, folder: Path) -> None:
+    memory: Any = pytest.importorskip("fsspec.implementations.memory", reason="fsspec comes with an extra")
+    store = memory.MemoryFileSystem()
+    store.pipe({f"/far/{path.name}": path.read_bytes() for path in folder.iterdir()})
+    near, _ = imported(tmp_path, folder)
+    far, run = imported(tmp_path, "memory://far")
+    assert far.stages == near.stages
+    assert far.collectives == near.collectives
+    assert [rank.source for rank in far.ranks] == [f"memory:///far/{rank}.json" for rank in range(3)]
+    sources = json.loads((run / "run.json").read_bytes())["sources"]
+    assert sources == {str(rank): f"memory:///far/{rank}.json" for rank in range(3)}
+    assert len(read_columns(run / "ranks" / "0" / "trace").device) == 4
+
+
+def test_a_remote_file_that_is_no_trace_is_refused_by_its_address(tmp_path: Path) -> None:
+    memory: Any = pytest.importorskip("fsspec.implementations.memory", reason="fsspec comes with an extra")
+    memory.MemoryFileSystem().pipe("/notes/notes.txt", b"hello")
+    with pytest.raises(InputError, match=r"^memory://notes/notes\.txt is a text file"):
+        imported(tmp_path, "memory://notes/notes.txt")
 
 
 def test_files_of_a_folder_that_are_no_traces_are_left_out_with_a_note(tmp_path: Path, folder: Path) -> None:

@@ -10,26 +10,14 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from ....profiler.vocabulary import Severity, Stage
-from ...figures.palette import BETTER, NEUTRAL, NEUTRAL_FAINT, STAGE_COLORS, WORSE
+from ...figures.palette import BETTER, NEUTRAL, NEUTRAL_FAINT, WORSE
+from ...figures.tones import CAUTION, SEVERITY_COLORS, TONE_COLORS
 from ...views.diagnosis import DiagnosisView, EvidenceView, FindingView, SetupGroup, Tone
-
-_TONE_COLORS = {
-    Tone.PROBLEM: WORSE,
-    Tone.CONCERN: STAGE_COLORS[Stage.DATA_WAIT],
-    Tone.HEALTHY: BETTER,
-    Tone.UNKNOWN: NEUTRAL,
-}
-_SEVERITY_COLORS = {
-    str(Severity.HIGH): WORSE,
-    str(Severity.MODERATE): STAGE_COLORS[Stage.DATA_WAIT],
-    str(Severity.NOTE): NEUTRAL,
-}
 
 _COLORS = {
     "neutral": NEUTRAL,
     "faint": NEUTRAL_FAINT,
-    "caution": STAGE_COLORS[Stage.DATA_WAIT],
+    "caution": CAUTION,
     "better": BETTER,
     "worse": WORSE,
 }
@@ -51,7 +39,7 @@ def verdict(view: DiagnosisView) -> str:
 def sentence(label: str, words: str, tone: Tone) -> str:
     """One sentence that answers a page's question, with its grade in words and colour."""
     return (
-        f'<div class="rx-verdict" role="status" style="--rx-tone:{_TONE_COLORS[tone]}">'
+        f'<div class="rx-verdict" role="status" style="--rx-tone:{TONE_COLORS[tone]}">'
         f'<div class="rx-label"><span class="rx-dot"></span>{escape(label)}</div>'
         f"<p>{escape(words)}</p></div>"
     )
@@ -103,7 +91,7 @@ def notes(sentences: Iterable[str]) -> str:
 
 
 def _finding(item: FindingView) -> str:
-    color = _SEVERITY_COLORS[item.severity]
+    color = SEVERITY_COLORS[item.severity]
     cause = f" · {item.cause}" if item.cause else ""
     places = "".join(f"<li><code>{escape(place)}</code></li>" for place in item.where)
     return (

@@ -7,12 +7,14 @@ import streamlit as st
 
 from trainrx.app.figures import device_bar, device_steps, kernel_classes
 from trainrx.app.pages.parts.charts import draw, is_dark
+from trainrx.app.views import headings
 from trainrx.app.views.device import DeviceSteps, DeviceView
+from trainrx.app.views.tables import kernel_rows
 
 
 def show(view: DeviceView) -> None:
     """What the device was spent on, and why it idled."""
-    st.subheader("What the device did", anchor=False)
+    st.subheader(headings.DEVICE, anchor=False)
     if view.bar is None:
         st.caption(view.bar_reason)
     else:
@@ -28,7 +30,7 @@ def show(view: DeviceView) -> None:
 
 def _kernels(view: DeviceView) -> None:
     if view.kernels:
-        st.markdown("**Kernels, by class**")
+        st.markdown(f"**{headings.KERNELS}**")
         draw(kernel_classes.kernel_classes(view.kernels), key="kernels", alt=kernel_classes.alt(view.kernels))
 
 
@@ -38,23 +40,14 @@ def _kernel_table(view: DeviceView) -> None:
     if not view.kernels:
         return
     with st.expander("Kernel classes as a table"):
-        rows = [
-            {
-                "class": row.name,
-                "time": row.time,
-                "share": row.percent,
-                "kernels": row.count,
-                "mean": row.mean,
-            }
-            for row in view.kernels
-        ]
-        st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Kernel classes: time, share, count, mean")
+        rows = pd.DataFrame(kernel_rows(view.kernels))
+        st.dataframe(rows, hide_index=True, alt="Kernel classes: time, share, count, mean")
 
 
 def _steps(view: DeviceView) -> None:
     if not view.steps:
         return
-    st.markdown("**The device in each step**")
+    st.markdown(f"**{headings.DEVICE_STEPS}**")
     chosen = view.steps[0]
     if len(view.steps) > 1:
         chosen = _picked(view.steps) or chosen

@@ -7,19 +7,20 @@ import streamlit as st
 
 from trainrx.app.figures import estimate_bars
 from trainrx.app.pages.parts.charts import draw
+from trainrx.app.views import headings
 from trainrx.app.views.estimate import EstimateView
 
 
 def show(view: EstimateView) -> None:
     """Shares with their intervals, then lines and workers."""
-    st.subheader("Where the time goes, estimated", anchor=False)
+    st.subheader(headings.ESTIMATE, anchor=False)
     st.caption(view.caption)
     draw(estimate_bars.estimate_bars(view.shares), key="estimate", alt=estimate_bars.alt(view.shares))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _table("Lines of the training thread", view.lines)
+        _table(headings.ESTIMATED_LINES, view.lines)
     with right:
-        _table("Loader workers", view.workers)
+        _table(headings.ESTIMATED_WORKERS, view.workers)
 
 
 def _table(title: str, rows: tuple[dict[str, str], ...]) -> None:

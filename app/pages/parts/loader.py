@@ -8,20 +8,21 @@ import streamlit as st
 from trainrx.app.figures import loader_costs
 from trainrx.app.pages.parts import metrics
 from trainrx.app.pages.parts.charts import draw
+from trainrx.app.views import headings
 from trainrx.app.views.loader import LoaderView
 
 
 def show(view: LoaderView) -> None:
     """How the training loader makes its batches."""
-    st.subheader("How batches are made", anchor=False)
+    st.subheader(headings.LOADER, anchor=False)
     st.caption(view.caption)
     metrics.show(view.figures)
     left, right = st.columns([3, 2], gap="large")
     with left:
         draw(loader_costs.loader_costs(view.costs), key="loader", alt=loader_costs.alt(view.costs))
     with right:
-        _table("Workers", view.workers)
-        _table("Lines that loading was seen in", view.lines)
+        _table(headings.LOADER_WORKERS, view.workers)
+        _table(headings.LOADER_LINES, view.lines)
 
 
 def _table(title: str, rows: tuple[dict[str, str], ...]) -> None:

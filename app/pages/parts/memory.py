@@ -6,12 +6,13 @@ import streamlit as st
 
 from trainrx.app.figures import memory_curve
 from trainrx.app.pages.parts.charts import draw
+from trainrx.app.views import headings
 from trainrx.app.views.memory import MemoryView
 
 
 def show(view: MemoryView) -> None:
     """Memory over time, and its peaks."""
-    st.subheader("Device memory", anchor=False)
+    st.subheader(headings.MEMORY, anchor=False)
     st.caption(view.caption)
     if view.time_s:
         draw(memory_curve.memory_curve(view), key="memory", alt=memory_curve.alt(view))

@@ -8,7 +8,8 @@ from typing import Literal
 
 import streamlit as st
 
-from trainrx.app.views.advice import EvidenceRow, PrescriptionView
+from trainrx.app.views import headings
+from trainrx.app.views.advice import EvidenceRow, PrescriptionView, try_command
 
 _Color = Literal["gray", "green", "blue", "orange"]
 _LEARNING: dict[str, _Color] = {"exact": "green", "numerical": "blue", "semantic": "orange"}
@@ -37,26 +38,17 @@ def _badges(found: PrescriptionView, *, can_try: bool) -> None:
 
 
 def _said(found: PrescriptionView) -> str:
-    rows = [
-        ("predicted", found.gain.words if found.gain else found.predicted),
-        ("rests on", found.basis),
-        *(("measured", sentence) for sentence in found.measured),
-        ("risk", found.risk),
-        ("check", found.verify),
-        ("then", found.next_bottleneck or ""),
-        *(("not known", question) for question in found.asks),
-    ]
-    shown = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in rows if words)
+    shown = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in found.said)
     return f'<dl class="rx-said">{shown}</dl>'
 
 
 def _evidence(rows: Iterable[EvidenceRow]) -> str:
     said = "".join(
         f'<div class="rx-{"negative" if row.negative else "evidence"}">'
-        f"{'<b>It did not pay here.</b> ' if row.negative else ''}{escape(row.text)}</div>"
+        f"{f'<b>{headings.NEGATIVE_EVIDENCE}</b> ' if row.negative else ''}{escape(row.text)}</div>"
         for row in rows
     )
-    return said or '<p class="rx-quiet">No published evidence with numbers is known to us.</p>'
+    return said or f'<p class="rx-quiet">{headings.NO_EVIDENCE}</p>'
 
 
 def _links(found: PrescriptionView, run: str, *, can_try: bool) -> None:
@@ -68,4 +60,4 @@ def _links(found: PrescriptionView, run: str, *, can_try: bool) -> None:
             query_params={"method": found.method},
         )
         if found.knob and can_try:
-            st.code(f"trainrx try {run} {found.knob}", language="bash", wrap_lines=True, width="content")
+            st.code(try_command(run, found.knob), language="bash", wrap_lines=True, width="content")

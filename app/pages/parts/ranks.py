@@ -7,6 +7,7 @@ import streamlit as st
 
 from trainrx.app.figures import rank_matrix
 from trainrx.app.pages.parts.charts import draw, is_dark
+from trainrx.app.views import headings
 from trainrx.app.views.markdown import escaped
 from trainrx.app.views.ranks import RankMatrix
 
@@ -14,11 +15,13 @@ from trainrx.app.views.ranks import RankMatrix
 def show(matrix: RankMatrix) -> None:
     """Which rank is late, and in which stage it takes longer."""
     st.markdown(f"**{escaped(matrix.sentence)}**")
-    st.caption(
-        "Ms per step by stage; darker where a rank takes longer than the median rank."
-        + (f" {matrix.left_out:,} ranks are left out here: the table has all." if matrix.left_out else "")
-    )
+    st.caption(matrix.caption)
     draw(rank_matrix.rank_matrix(matrix, dark=is_dark()), key="ranks", alt=rank_matrix.alt(matrix))
+    if matrix.clocks:
+        st.caption(escaped(matrix.clocks[0].upper() + matrix.clocks[1:] + "."))
+    if matrix.uses:
+        with st.expander("Collectives by kind"):
+            st.dataframe(pd.DataFrame(matrix.uses), hide_index=True, alt="Collectives of a step by kind")
     if matrix.waits:
-        with st.expander("Collectives by rank"):
+        with st.expander(headings.RANK_WAITS):
             st.dataframe(pd.DataFrame(matrix.waits), hide_index=True, alt="Waiting and wire time by rank")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from trainrx.app.bundled import is_sample
 from trainrx.app.pages.parts import cards
-from trainrx.app.pages.parts.stored import run_rows, runs_dir
+from trainrx.app.pages.parts.stored import run_rows, runs_dir, sample_rows
 from trainrx.app.views.markdown import escaped
 from trainrx.profiler.errors import TrainrxError
 
@@ -22,6 +23,7 @@ def chosen_run(what: str = "") -> str:
             f"No runs yet in `{runs_dir()}`: record one with `trainrx profile train.py`.",
             icon=":material/info:",
         )
+        st.page_link("runs.py", label="Look at the runs that come with trainrx", icon=":material/list:")
         st.stop()
     _choose(name, what)
     return name
@@ -44,7 +46,10 @@ def _requested() -> str | None:
 
 def _choose(current: str, what: str) -> None:
     """The script's name, and the box that switches to another run; the URL names what is shown."""
-    scripts = {row.id: row.script for row in run_rows()}
+    rows = run_rows()
+    if is_sample(current) and all(row.id != current for row in rows):
+        rows = sample_rows()
+    scripts = {row.id: row.script for row in rows}
     names = list(scripts)
     position = names.index(current) if current in scripts else None
     title, switch = st.columns([3, 2], vertical_alignment="center")

@@ -9,10 +9,15 @@ from pathlib import Path
 
 import streamlit as st
 
+from ....profiler.errors import InputError
 from ....profiler.store import RunFolder, list_runs
 from ....profiler.vocabulary import RunStatus
+from ...bundled import is_sample, sample_run, sample_runs
 from ...commands.options import DEFAULT_RUNS
-from ...stored import Fingerprint, StoredRun, fingerprint, open_run, status_of
+from ...report.contents import contents
+from ...report.file import as_bytes
+from ...report.html import html
+from ...stored import Fingerprint, StoredRun, fingerprint, named_run, open_run, open_with_trials, status_of
 from ...views.details import Details, details
 from ...views.diagnosis import DiagnosisView, diagnosis_view
 from ...views.run_list import RunRow, load_row
@@ -58,7 +63,26 @@ def runs_dir() -> Path:
 
 def run_rows() -> list[RunRow]:
     """The rows of all runs, newest first; only what changed since the last call is read again."""
-    return [_row(run.path, fingerprint(run), status_of(run)) for run in list_runs(runs_dir())]
+    return _rows(list_runs(runs_dir()))
+
+
+def sample_rows() -> list[RunRow]:
+    """The rows of the runs that come with trainrx, which are to be looked at only."""
+    return _rows(sample_runs())
+
+
+def run_called(name: str) -> RunFolder:
+    """The run with exactly this name: the reader's own, else one that comes with trainrx.
+
+    Raises:
+        InputError: there is none.
+    """
+    try:
+        return named_run(name, runs_dir())
+    except InputError:
+        if is_sample(name):
+            return sample_run(name)
+        raise
 
 
 def finished(run: RunFolder) -> DiagnosisPage:
@@ -89,6 +113,15 @@ def followed(run: RunFolder) -> DiagnosisPage:
     return page
 
 
+def report_file(run: RunFolder) -> bytes:
+    """The run's report as one HTML file, as the run is now.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    return as_bytes(html(contents(open_with_trials(run))))
+
+
 def stored_run(run: RunFolder) -> StoredRun:
     """A run with its report and steps, not to be changed; one that goes on is analysed as it is now.
 
@@ -97,6 +130,10 @@ def stored_run(run: RunFolder) -> StoredRun:
     """
     status = status_of(run)
     return open_run(run) if status is RunStatus.RECORDING else _stored(run.path, fingerprint(run), status)
+
+
+def _rows(runs: list[RunFolder]) -> list[RunRow]:
+    return [_row(run.path, fingerprint(run), status_of(run)) for run in runs]
 
 
 @st.cache_resource(max_entries=16, show_spinner="Reading the run…")

@@ -6,14 +6,15 @@ import streamlit as st
 
 from trainrx.app.figures import what_ifs
 from trainrx.app.pages.parts.charts import draw
+from trainrx.app.views import headings
 from trainrx.app.views.what_ifs import WhatIfView
 
 
 def show(view: WhatIfView) -> None:
     """What a step would take with one thing changed."""
-    st.subheader("What if", anchor=False)
+    st.subheader(headings.WHAT_IFS, anchor=False)
     st.caption(view.caption)
     if view.rows:
         draw(what_ifs.what_ifs(view), key="what-ifs", alt=what_ifs.alt(view))
-    if view.without_effect:
-        st.caption("Next to nothing would come of: " + "; ".join(view.without_effect) + ".")
+    if view.rest:
+        st.caption(view.rest)

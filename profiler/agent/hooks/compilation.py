@@ -1,7 +1,11 @@
-"""TorchDynamo: how long it compiles. What it compiles within the timed steps it compiles anew."""
+"""TorchDynamo: how long it compiles, where it breaks a model into pieces, and when it gives up compiling anew.
+
+What it compiles within the timed steps it compiles anew.
+"""
 
 from __future__ import annotations
 
+import sys
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +18,8 @@ if TYPE_CHECKING:
     from ..recorder import Recorder
 
 MODULE = "torch._dynamo.callback"
+MAX_BREAKS = 64
+MAX_REASON = 200
 
 
 def install(module: ModuleType, recorder: Recorder) -> None:
@@ -22,6 +28,7 @@ def install(module: ModuleType, recorder: Recorder) -> None:
     if handler is None or not hasattr(handler, "register_start_callback"):
         return
     started: list[int] = []
+    breaks = GraphBreaks(recorder)
 
     def begin(*_: Any) -> None:
         if recorder.thread == get_ident():
@@ -30,6 +37,42 @@ def install(module: ModuleType, recorder: Recorder) -> None:
     def end(*_: Any) -> None:
         if recorder.thread == get_ident() and started:
             recorder.spans.append((COMPILATION, started.pop(), now(), 0))
+            breaks.note()
 
     handler.register_start_callback(begin)
     handler.register_end_callback(end)
+
+
+class GraphBreaks:
+    """Writes down each place at which a compiled model was broken, once."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._seen = 0
+        self._places: set[tuple[str, int]] = set()
+
+    def note(self) -> None:
+        """Write down the breaks that came since the last call."""
+        known = getattr(sys.modules.get("torch._dynamo.utils"), "graph_break_reasons", ())
+        self._seen = min(self._seen, len(known))  # resetting the compiler empties the list
+        fresh, self._seen = known[self._seen :], len(known)
+        try:
+            for reason in fresh:
+                self._tell(reason)
+        except Exception as error:
+            self._recorder.fail(error)
+
+    def _tell(self, reason: Any) -> None:
+        frame = reason.user_stack[-1] if reason.user_stack else None
+        place = ("", 0) if frame is None else (str(frame.filename), int(frame.lineno or 0))
+        if place in self._places or len(self._places) >= MAX_BREAKS or self._recorder.folder is None:
+            return
+        self._places.add(place)
+        words = str(reason.reason).strip().splitlines()
+        self._recorder.folder.fact(
+            "graph_break",
+            file=place[0],
+            line=place[1],
+            function=None if frame is None else str(frame.name),
+            reason=words[0][:MAX_REASON] if words else None,
+        )

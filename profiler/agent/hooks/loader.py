@@ -106,16 +106,32 @@ def describe(loader: Any) -> dict[str, Any]:
         "dataset_key": id(dataset),
         "length": _length(dataset),
         "kind": "iterable" if type(loader._dataset_kind) is not int or loader._dataset_kind else "map",
-        "batch_size": loader.batch_size,
+        "batch_size": _batch_size(loader),
         "num_workers": loader.num_workers,
         "prefetch_factor": loader.prefetch_factor,
         "persistent_workers": loader.persistent_workers,
         "pin_memory": loader.pin_memory,
         "drop_last": loader.drop_last,
-        "sampler": type(loader.sampler).__name__,
+        "sampler": type(_sampler(loader)).__name__,
         "collate_fn": _name(loader.collate_fn),
         "start_method": getattr(loader.multiprocessing_context, "_name", None),
     }
+
+
+def _batch_size(loader: Any) -> int | None:
+    """Also of a loader that a ``batch_sampler`` makes the batches of, as Accelerate's."""
+    if loader.batch_size is not None:
+        return loader.batch_size
+    size = getattr(loader.batch_sampler, "batch_size", None)
+    return size if isinstance(size, int) else None
+
+
+def _sampler(loader: Any) -> Any:
+    """What decides the order: within the ``batch_sampler``, or a batch sampler that this one wraps, if there is one."""
+    batches, sampler = loader.batch_sampler, None
+    while batches is not None and sampler is None:
+        sampler, batches = getattr(batches, "sampler", None), getattr(batches, "batch_sampler", None)
+    return loader.sampler if sampler is None else sampler
 
 
 def _length(dataset: Any) -> int | None:

@@ -6,7 +6,7 @@ from functools import wraps
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from ..format import FORWARD
+from ..format import FORWARD, IN_EVALUATION_MODE, IN_TRAINING, OF_NO_PARTS, WITHOUT_GRADIENTS
 from ..recorder import now
 
 if TYPE_CHECKING:
@@ -40,9 +40,16 @@ def install(module: Any, recorder: Recorder) -> None:
         finally:
             recorder.inside = False
             end = now()
-            spans.append((FORWARD, start, end, 0 if gradients_are_on() else 1))
+            spans.append((FORWARD, start, end, _sort(self) if gradients_are_on() else WITHOUT_GRADIENTS))
             if begun is not None:
                 recorder.clock.end(FORWARD, start, end, begun)
 
     base.__call__ = __call__
     recorder.skip_in_dynamo(__call__)
+
+
+def _sort(module: Any) -> int:
+    """Which sort of forward with gradients a call is."""
+    if not module.training:
+        return IN_EVALUATION_MODE
+    return IN_TRAINING if module._parameters or module._modules else OF_NO_PARTS

@@ -72,6 +72,10 @@ class Site:
         """Run the outermost calls of the models that were met through ``around(module, call, args, kwargs)``."""
         self._process.models.around(around)
 
+    def before_step(self, before: Callable[[Any], None]) -> None:
+        """Call ``before(optimizer)`` whenever an optimizer is about to step."""
+        self._process.steps.before(self._guarded(before))
+
     def after_step(self, after: Callable[[Any], None]) -> None:
         """Call ``after(optimizer)`` whenever an optimizer has stepped."""
         self._process.steps.after(self._guarded(after))

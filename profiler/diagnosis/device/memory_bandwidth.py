@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...report import Finding
 from ...vocabulary import Confidence, Kind
+from ..thresholds import LAYOUT_SHARE
 from .finding import finding, percent, share_fact
 from .observation import DeviceObservation
 
@@ -17,13 +18,14 @@ def find_in_trace(seen: DeviceObservation) -> list[Finding]:
     )
     if working <= 0:
         return []
-    bound = sum(seen.kernel_shares.get(name, 0.0) for name in _BOUND) / working
+    bound = (sum(seen.kernel_shares.get(name, 0.0) for name in _BOUND) + seen.layout_share) / working
+    converts = seen.layout_share >= LAYOUT_SHARE
     share = bound * seen.compute_share
     return finding(
         Kind.MEMORY_BANDWIDTH,
         share,
         seen,
-        cause="unfused-kernels",
+        cause="layout-conversions" if converts else "unfused-kernels",
         confidence=Confidence.MEDIUM,
         evidence=[
             share_fact("window in bandwidth-bound kernel classes, by kernel name", share, basis="derived"),
@@ -32,6 +34,8 @@ def find_in_trace(seen: DeviceObservation) -> list[Finding]:
                 for name in _BOUND
                 if seen.kernel_shares.get(name)
             ],
+            *([share_fact("layout conversions, of kernel time", seen.layout_share)] if converts else []),
         ],
-        summary=f"Memory bandwidth: kernels that mostly move memory take {percent(share)} of the time.",
+        summary=f"Memory bandwidth: kernels that mostly move memory take {percent(share)} of the time"
+        f"{', some of them to convert image layouts around convolutions' if converts else ''}.",
     )

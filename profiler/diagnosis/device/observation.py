@@ -30,7 +30,8 @@ class DeviceObservation:
 
     ``device_active``: work on a device was recorded. ``host_active``: operators or annotations were.
     ``compute_share + communication_share + copy_share + idle_share`` is 1 where the device was active.
-    ``kernel_shares`` is per kernel class, of the summed kernel time. ``loader`` is ``single-process``,
+    ``kernel_shares`` is per kernel class, of the summed kernel time; ``layout_share`` is the part of it that converts
+    image layouts. ``loader`` is ``single-process``,
     ``multi-process`` or None.
     """
 
@@ -51,6 +52,7 @@ class DeviceObservation:
     launch_delay_median_us: float | None = None
     queue_depth: float | None = None
     kernel_shares: Mapping[str, float] = field(default_factory=dict[str, float])
+    layout_share: float = 0.0
     matrix_unit_share: float | None = None
     precision_shares: Mapping[str, float] = field(default_factory=dict[str, float])
     communication_busy_share: float = 0.0

@@ -32,6 +32,7 @@ from trainrx.profiler.report import (
 )
 from trainrx.profiler.timeline.interruptions import Interruptions
 from trainrx.profiler.timeline.lateness import Lateness
+from trainrx.profiler.timeline.own_collectives import OwnCollectives
 from trainrx.profiler.timeline.stages import STAGES
 from trainrx.profiler.vocabulary import Confidence, IdleCause, Kind, RunStatus, Severity, Stage
 
@@ -72,7 +73,7 @@ def _recorded(case: Facts) -> Report:
             loader=loader,
             lateness=_lateness(case["ranks"]) if "ranks" in case else None,
             exchanges_per_step=case.get("exchanges_per_step"),
-            collectives_per_step=case.get("collectives_per_step", 0.0),
+            collectives=_collectives(case),
             core_wait_share=case.get("core_wait_share"),
             compilation=_interruptions(case.get("compilation", {})),
         )
@@ -92,6 +93,13 @@ def _recorded(case: Facts) -> Report:
         host_lines=list(lines),
         loader=loader,
         findings=_with_cause(findings, case),
+    )
+
+
+def _collectives(case: Facts) -> OwnCollectives:
+    tiny = case.get("tiny_collectives", {})
+    return OwnCollectives(
+        case.get("collectives_per_step", 0.0), tiny.get("per_step", 0.0), tiny.get("ms", 0.0) / 1e3
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from trainrx.advisor.trial.knob_choice import choose
 from trainrx.advisor.trial.loss_guard import LossOutcome
 from trainrx.advisor.trial.measure import Plan, measure
-from trainrx.advisor.trial.statistics import Verdict
+from trainrx.advisor.trial.verdict import Verdict
 
 from .conftest import LOSSES, Machine
 

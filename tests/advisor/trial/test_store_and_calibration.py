@@ -8,7 +8,10 @@ import pytest
 from trainrx.advisor.trial.arm import Script
 from trainrx.advisor.trial.calibration import calibration, scored_predictions, summarise
 from trainrx.advisor.trial.knob_choice import NOTHING, choose
+from trainrx.advisor.trial.own_evidence import own_evidence
 from trainrx.advisor.trial.store import TRIALS_FOLDER, TrialFolder, begin_trial, stored_trials
+from trainrx.app.views.own_evidence import own_evidence_sentence, own_evidence_table
+from trainrx.catalog import load_catalog
 from trainrx.profiler.launch import Limits
 from trainrx.profiler.report import Prediction, Speedup, Trial
 
@@ -56,7 +59,7 @@ def test_predictions_are_scored():
         trial(None, (1.0, 1.0, 1.0)),
         trial((1.0, 1.1, 1.2), None),
     ]
-    found = summarise(scored_predictions("run", trials))
+    found = summarise(scored_predictions(("run", trial) for trial in trials))
     assert [row.overlaps for row in found.predictions] == [True, False]
     assert found.overlapping_share == 0.5
     assert found.median_error_ratio == pytest.approx(0.75)
@@ -64,3 +67,30 @@ def test_predictions_are_scored():
 
 def test_without_trials_nothing_is_claimed(tmp_path):
     assert calibration(tmp_path).overlapping_share is None
+
+
+def test_own_trials_of_a_method_are_evidence(base_run):
+    # GIVEN trials that changed the method's knob alone, it among others, and another one
+    frozen = {"gc.control": "freeze"}
+    for knobs, speedup in ((frozen, 1.5), ({**frozen, "tf32": "true"}, 3.0), ({"batch.size": "8"}, 2.0)):
+        folder = begin_trial(base_run, choose(["gc.control=freeze"]), NOTHING, SCRIPT, None)
+        stored = folder.read()
+        summary = trial(None, (speedup - 0.1, speedup, speedup + 0.1)).model_copy(update={"knobs": knobs})
+        folder.write(stored.model_copy(update={"summary": summary}))
+    method = load_catalog().methods["python-gc-control"]
+
+    # WHEN its own evidence is asked for
+    found = own_evidence(base_run.path.parent, method)
+
+    # THEN it is the trial that tested nothing else, with its run
+    assert [(one.run, one.change) for one in found.trials] == [(base_run.path.name, "gc.control=freeze")]
+    assert found.median_speedup == 1.5
+    assert own_evidence_sentence(found, method) == "1 trial, 1 better; median 1.50×."
+    assert own_evidence_table(found)[0]["measured"] == "1.50× (1.40× to 1.60×)"
+
+
+def test_a_method_without_trials_says_how_to_get_one(tmp_path):
+    methods = load_catalog().methods
+    nothing = own_evidence(tmp_path / "none", methods["python-gc-control"])
+    assert "trainrx try RUN gc.control=VALUE" in own_evidence_sentence(nothing, methods["python-gc-control"])
+    assert "no knob" in own_evidence_sentence(nothing, methods["adamw"])

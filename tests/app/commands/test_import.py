@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from trainrx.app.cli import app
 from trainrx.app.terminal.bars import BAR_WIDTH, device_bar
 from trainrx.app.terminal.report import render
-from trainrx.profiler.errors import InputError
+from trainrx.profiler.errors import InputError, UsageError
 from trainrx.profiler.report import DeviceShares, parse_report
 from trainrx.profiler.vocabulary import IdleCause
 
@@ -114,3 +114,9 @@ def test_a_report_without_anything_still_prints() -> None:
     console = Console(record=True, width=100, file=io.StringIO())
     console.print(render(parse_report(text, source="x"), Path("run")))
     assert "Nothing." in console.export_text()
+
+
+def test_an_executor_of_no_known_form_is_refused(trace: Path, tmp_path: Path) -> None:
+    result = run("import", trace, "--executor", "here", tmp_path=tmp_path)
+    assert isinstance(result.exception, UsageError)
+    assert "give dask://HOST:PORT" in str(result.exception)

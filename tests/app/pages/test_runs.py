@@ -26,6 +26,45 @@ def test_empty_says_what_to_type(page: AppTest, runs: Path) -> None:
     assert page.code[0].value == "trainrx profile train.py"
 
 
+def test_empty_shows_what_comes_with_trainrx_and_a_click_opens_it(page: AppTest, runs: Path) -> None:
+    page.run()
+    table = page.dataframe[0].value
+    assert table["worst"].tolist() == [
+        "data loading",
+        "compute",
+        "memory",
+        "communication",
+        "beside the loop",
+    ]
+    page.session_state["samples"] = {"selection": {"rows": [], "columns": [], "cells": [(3, "verdict")]}}
+    page.run()
+    assert not page.exception
+    assert page.query_params["run"] == "communication"
+    assert any("keeps the other ranks waiting" in element.body for element in page.html)
+    # AND the box of runs leads to its siblings
+    assert page.selectbox[0].options[0] == "data-loading"
+
+
+def test_a_run_of_ones_own_goes_before_one_that_comes_with_trainrx(
+    page: AppTest, runs: Path, samples: Any
+) -> None:
+    samples.store(runs, "memory", report=samples.full_report("memory"))
+    page.switch_page("diagnosis.py")
+    page.query_params["run"] = "memory"
+    page.run()
+    assert any(samples.VERDICT in element.body for element in page.html)
+
+
+def test_what_comes_with_trainrx_cannot_be_tried(page: AppTest, runs: Path) -> None:
+    for name in ("advice.py", "trials.py"):
+        page.switch_page(name)
+        page.query_params["run"] = "data-loading"
+        page.run()
+        assert not page.exception
+        assert not [button for button in page.button if button.key == "start"]
+        assert not [block for block in page.code if block.value.startswith("trainrx try")]
+
+
 def test_a_folder_that_does_not_exist_is_empty(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRAINRX_RUNS", "/nowhere/at/all")
     page.run()

@@ -28,15 +28,15 @@ def test_leaves_do_not_count_and_shared_parts_count_once() -> None:
     weight = torch.ones(3, requires_grad=True)
     shared = weight * 2
     loss = (shared.exp() + shared.sin()).sum()
-    assert count_operations([loss.grad_fn]) == 5
-    assert count_operations([None]) == 0
+    assert count_operations([loss.grad_fn]) == (5, 0)
+    assert count_operations([None]) == (0, 0)
 
 
 def test_a_loop_counts_every_turn() -> None:
     state = torch.zeros(2, requires_grad=True)
     for _ in range(100):
         state = state.tanh()
-    assert count_operations([state.grad_fn]) == 100
+    assert count_operations([state.grad_fn]) == (100, 0)
 
 
 def test_only_the_first_backwards_are_looked_at() -> None:

@@ -45,7 +45,8 @@ SCRIPT = """
     cuda.Event, cuda.synchronize = Event, no
     cuda.reset_peak_memory_stats = cuda.empty_cache = cuda.mem_get_info = no
     cuda.current_device = lambda: 0
-    cuda.get_device_properties = lambda _: type("Properties", (), {"name": "a device", "total_memory": 2**30})
+    properties = {"name": "a device", "total_memory": 2**30, "major": 9, "minor": 0}
+    cuda.get_device_properties = lambda _: type("Properties", (), properties)
 
     def memory_stats_as_nested_dict(device):
         assert device == 0

@@ -14,7 +14,7 @@ from trainrx.profiler.launch import Limits
 from trainrx.profiler.recording import read_rank, read_ranks
 from trainrx.profiler.report import Report
 from trainrx.profiler.store import RunFolder
-from trainrx.profiler.vocabulary import RunStatus, Stage
+from trainrx.profiler.vocabulary import Ending, RunStatus, Stage
 
 WHOLE = Limits(steps=None, warmup=2, traced_steps=0, seconds=None, patience_s=None)
 DEEP = Limits(steps=None, warmup=2, traced_steps=3, seconds=None, patience_s=None)
@@ -25,7 +25,7 @@ def report_of(folder: Path) -> Report:
 
 
 EVERYTHING = """
-    import importlib.util, os, sys, warnings
+    import importlib.util, os, sys, traceback, warnings
     assert importlib.util.find_spec("torch")  # as transformers and accelerate ask
     import torch
     from torch import nn
@@ -36,6 +36,12 @@ EVERYTHING = """
             return 96
         def __getitem__(self, index):
             return torch.randn(6) + index, index % 3
+
+    class Broken(Dataset):
+        def __len__(self):
+            return 4
+        def __getitem__(self, index):
+            raise ValueError("no such picture")
 
     class Short(IterableDataset):
         def __len__(self):
@@ -79,6 +85,11 @@ EVERYTHING = """
             print(model(x).sum().item().hex())
         short = DataLoader(Short())
         print(len(short), sum(1 for _ in short))
+        for fail in (lambda: list(DataLoader(Broken(), 2, num_workers=1)), lambda: model(torch.ones(1, 7))):
+            try:
+                fail()
+            except (ValueError, RuntimeError):
+                traceback.print_exc()
         torch.save(model.state_dict(), os.path.join(sys.argv[1], "weights.pt"))
         print(calls, torch.initial_seed(), torch.rand(1).item().hex())
         sys.stderr.write("a last word\\n")
@@ -104,6 +115,7 @@ def test_results_output_files_and_exit_code_are_the_same(
     # THEN nothing that the script prints, writes or returns differs
     assert plain.exit_code == 7 and len(plain.stdout.splitlines()) == 72 + 3 + 2
     assert "Length of IterableDataset" in plain.stderr and plain.stderr.endswith("a last word\n")
+    assert plain.stderr.count("no such picture") == 2
     assert light == plain
     assert deep == plain
     files = [sorted((path.name, path.read_bytes()) for path in place.iterdir()) for place in places]
@@ -299,6 +311,11 @@ def test_an_uncaught_exception_prints_the_same_traceback(
     )
     assert (report.step_time is None) == (steps == 0)
     assert ("failed before a step was over" in report.verdict) == (steps == 0)
+    # AND the recording tells with what and where the script failed
+    ended = report.ranks[0].ended
+    assert ended is not None and ended.where is not None
+    assert (ended.how, ended.error) == (Ending.ERROR, "RuntimeError" if steps == 0 else "ValueError")
+    assert ended.where.function == ("Model.forward" if steps == 0 else "Data.__getitem__")
 
 
 def test_a_killed_script_is_told_as_far_as_it_came(write_script, run_recorded) -> None:

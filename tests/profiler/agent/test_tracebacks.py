@@ -16,6 +16,14 @@ def agent_code(source: str) -> dict[str, object]:
     return names
 
 
+@pytest.fixture(autouse=True)
+def _restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a test installs is gone after it."""
+    for name in ("walk_tb", "_walk_tb_with_full_positions"):
+        if hasattr(traceback, name):
+            monkeypatch.setattr(traceback, name, getattr(traceback, name))
+
+
 WRAPPER = "def wrapper(function, *args):\n    return function(*args)\n"
 
 
@@ -34,6 +42,24 @@ def test_the_agents_frames_are_left_out_of_a_traceback() -> None:
         "test_the_agents_frames_are_left_out_of_a_traceback",
         "fail",
     ]
+
+
+def test_what_a_script_prints_of_an_error_has_no_frame_of_the_agents() -> None:
+    # GIVEN the module that scripts print tracebacks with
+    wrapper = agent_code(WRAPPER)["wrapper"]
+    tracebacks.hide_from_printing()
+    try:
+        wrapper(fail)  # type: ignore[operator]
+    except ValueError as error:
+        # WHEN it is asked in any of its ways THEN the agent's file is in none
+        said = [
+            traceback.format_exc(),
+            "".join(traceback.format_tb(error.__traceback__)),
+            "".join(traceback.TracebackException.from_exception(error).format()),
+            str(list(traceback.walk_tb(error.__traceback__))),
+        ]
+    assert all("imagined.py" not in text and "in fail" in text for text in said[:3])
+    assert "imagined.py" not in said[3]
 
 
 def test_a_traceback_of_the_agent_alone_is_empty() -> None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from trainrx.profiler.diagnosis import diagnose, memory_capacity
-from trainrx.profiler.report import MemoryPart, MemoryUse
+from trainrx.profiler.report import HostTelemetry, MemoryPart, MemoryUse, Telemetry
 from trainrx.profiler.timeline.memory_use import ACTIVATIONS, DeviceMemory
 from trainrx.profiler.timeline.process_memory import ProcessMemory
+from trainrx.profiler.timeline.worker_memory import WorkerMemory
 from trainrx.profiler.vocabulary import Kind, Severity, Stage
 
 MODEL = {Stage.FORWARD: 10.0, Stage.BACKWARD: 20.0}
@@ -107,3 +108,90 @@ def test_growth_on_the_gpu_comes_before_a_full_one(observe) -> None:
     found = memory_capacity.find(observe(MODEL, memory=GROWING, device_memory=device))
     assert found is not None and found.cause == "growing-memory"
     assert "The GPU's memory grows by 20.0 MB" in found.summary and "about 50 steps" in found.summary
+
+
+def machine(**host: int) -> Telemetry:
+    return Telemetry(samples=20, interval_s=0.2, host=HostTelemetry(**host))
+
+
+def test_a_forecast_heeds_what_the_machine_has_left_and_tells_the_time(observe) -> None:
+    # GIVEN growth of 2 MB a step of 30 ms, far from the process's limit, on a machine with 400 MB free
+    found = memory_capacity.find(
+        observe(MODEL, memory=GROWING, telemetry=machine(available_bytes=400 * MEGA))
+    )
+    assert found is not None and "200 steps (6 seconds)" in found.summary
+    # AND with much free the process's own limit counts
+    found = memory_capacity.find(
+        observe(MODEL, memory=GROWING, telemetry=machine(available_bytes=90_000 * MEGA))
+    )
+    assert found is not None and "3800 steps (2 minutes)" in found.summary
+
+
+@pytest.mark.parametrize(
+    ("setup", "uncollected", "cause"),
+    [
+        ({"python.gc_enabled": False}, 900.0, "gc-disabled"),
+        ({"python.gc_enabled": False}, None, "gc-disabled"),
+        ({"python.gc_enabled": False}, 0.0, "growing-memory"),  # nothing piles up for the collector
+        ({"python.gc_enabled": True}, 900.0, "growing-memory"),
+        ({}, None, "growing-memory"),
+    ],
+)
+def test_growth_without_a_collector_is_blamed_on_it(observe, setup, uncollected, cause) -> None:
+    memory = replace(GROWING, uncollected_per_step=uncollected)
+    found = memory_capacity.find(observe(MODEL, setup=setup, memory=memory))
+    assert found is not None and found.cause == cause
+
+
+@pytest.mark.parametrize("memory", [GROWING, replace(STEADY, peak_bytes=7500 * MEGA)])
+def test_a_peak_in_evaluation_with_gradients_is_blamed_on_them(observe, memory: ProcessMemory) -> None:
+    inside = replace(memory, peak_in_evaluation=True)
+    found = memory_capacity.find(observe(MODEL, memory=inside, evaluation_gradient_share=1.0))
+    assert found is not None and found.cause == "eval-without-no-grad"
+    without = memory_capacity.find(observe(MODEL, memory=inside, evaluation_gradient_share=0.0))
+    assert without is not None and without.cause != "eval-without-no-grad"
+
+
+COPYING = WorkerMemory(
+    workers=4,
+    resident_bytes=800 * MEGA,
+    copied_bytes=1200 * MEGA,
+    late_bytes=500 * MEGA,
+    shared_bytes=1600 * MEGA,
+)
+
+
+def test_workers_that_copy_what_they_share(observe) -> None:
+    found = memory_capacity.find(observe(MODEL, memory=STEADY, worker_memory=COPYING))
+    assert found is not None and found.cause == "copy-on-write-python-objects"
+    assert found.severity is Severity.MODERATE and "1.2 GB" in found.summary
+    # WHEN what can follow does not fit THEN it is high
+    full = memory_capacity.find(
+        observe(MODEL, worker_memory=COPYING, telemetry=machine(available_bytes=900 * MEGA))
+    )
+    assert full is not None and full.severity is Severity.HIGH and "900.0 MB are free" in full.summary
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        None,
+        replace(COPYING, copied_bytes=40 * MEGA, late_bytes=20 * MEGA),  # too little to matter
+        replace(COPYING, copied_bytes=200 * MEGA, late_bytes=100 * MEGA),  # little of what they have
+        replace(COPYING, late_bytes=100 * MEGA),  # copied at the start, then no more
+    ],
+)
+def test_what_a_worker_copies_while_it_starts_is_no_finding(observe, memory: WorkerMemory | None) -> None:
+    assert memory_capacity.find(observe(MODEL, memory=STEADY, worker_memory=memory)) is None
+
+
+@pytest.mark.parametrize(
+    ("used", "workers", "severity"),
+    [(63, 4, Severity.HIGH), (60, 4, Severity.MODERATE), (20, 4, None), (63, 0, None)],
+)
+def test_a_full_shared_memory(observe, used: int, workers: int, severity: Severity | None) -> None:
+    setup = {"memory.shared_bytes": 64 * MEGA, "loader.num_workers": workers}
+    found = memory_capacity.find(observe(MODEL, setup=setup, telemetry=machine(shared_bytes=used * MEGA)))
+    assert (None if found is None else (found.cause, found.severity)) == (
+        None if severity is None else ("shm-limit", severity)
+    )

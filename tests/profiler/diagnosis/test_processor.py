@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from trainrx.profiler.diagnosis import compute, cpu_threads, diagnose, launch_overhead, recompilation
-from trainrx.profiler.report import LoaderReport, WorkerReport
+from trainrx.profiler.report import HostTelemetry, LoaderReport, Telemetry, WorkerReport
 from trainrx.profiler.timeline.interruptions import Interruptions
+from trainrx.profiler.timeline.process_memory import ProcessMemory
 from trainrx.profiler.vocabulary import Activity, Kind, Severity, Stage
 
 MODEL = {Stage.FORWARD: 10.0, Stage.BACKWARD: 20.0}
@@ -41,6 +42,46 @@ def test_one_thread_beside_idle_cores(observe) -> None:
 def test_one_thread_is_right_where_no_core_is_free_for_large_work(observe, setup, facts) -> None:
     found = cpu_threads.find(observe(MODEL, setup=setup, **facts))
     assert found is None
+
+
+def machine(*, busy: float, own: float) -> Telemetry:
+    host = HostTelemetry(cores=4, cores_busy=busy, tree_cores_busy=own)
+    return Telemetry(samples=20, interval_s=0.2, host=host)
+
+
+@pytest.mark.parametrize(
+    ("busy", "own", "saved"),
+    [
+        (1.1, 1.0, 0.75),  # three cores idle
+        (3.1, 1.0, 0.5),  # others keep two busy
+        (4.0, 1.0, None),  # others keep all of them busy
+    ],
+)
+def test_cores_that_others_keep_busy_are_not_free(
+    observe, busy: float, own: float, saved: float | None
+) -> None:
+    seen = observe(
+        MODEL,
+        setup={"cpu.threads": 1, "cpu.machine_cores": 4},
+        operations_per_step=30,
+        telemetry=machine(busy=busy, own=own),
+    )
+    found = cpu_threads.find(seen)
+    assert (None if found is None else found.ms_per_step) == (
+        None if saved is None else pytest.approx(0.7 * 30 * saved)
+    )
+
+
+def test_work_on_cores_that_this_run_may_not_use_takes_none_of_its_own(observe) -> None:
+    setup = {"cpu.threads": 1, "cpu.machine_cores": 64}
+    seen = observe(MODEL, setup=setup, operations_per_step=30, telemetry=machine(busy=50.0, own=1.0))
+    assert cpu_threads.find(seen) is not None
+
+
+def test_a_thread_count_of_the_environment_is_named(observe) -> None:
+    seen = observe(MODEL, setup={"cpu.threads": 1, "env.omp_num_threads": 1}, operations_per_step=30)
+    found = cpu_threads.find(seen)
+    assert found is not None and "OMP_NUM_THREADS=1" in found.summary
 
 
 def test_more_threads_than_cores(observe) -> None:
@@ -97,3 +138,22 @@ def test_recompilation_takes_its_time_off_the_forward(observe, make_line) -> Non
 
 def test_no_compilation_in_the_timed_steps_is_no_finding(observe) -> None:
     assert recompilation.find(observe(MODEL)) is None
+
+
+@pytest.mark.parametrize(
+    ("recomputation_s", "used", "cause"),
+    [
+        (0.006, 0.2, "needless-recomputation"),
+        (0.006, 0.8, "model-compute"),  # the memory is needed
+        (0.001, 0.2, "model-compute"),  # too little to matter
+        (0.006, None, "model-compute"),  # what is free is not known
+    ],
+)
+def test_activations_computed_again_are_told_where_memory_is_free(
+    observe, recomputation_s: float, used: float | None, cause: str
+) -> None:
+    memory = None
+    if used is not None:
+        memory = ProcessMemory(int(used * 2**33), None, 0.0, limit_bytes=2**33, steps=40)
+    found = compute.find(observe(MODEL, recomputation_s=recomputation_s, memory=memory))
+    assert found is not None and found.cause == cause and found.severity is Severity.NOTE

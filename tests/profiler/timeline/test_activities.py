@@ -26,7 +26,8 @@ from trainrx.profiler.vocabulary import Activity
         (["/site-packages/transformers/trainer.py:Trainer._save_checkpoint"], "trainer.train()", Activity.SAVING),
         # decoding an image is loading, not drawing
         (["/site-packages/PIL/Image.py:Image.resize"], "crop = image.resize(size)", None),
-        (["/site-packages/sklearn/metrics.py:roc_auc_score"], "area = roc_auc_score(a, b)", None),
+        (["/site-packages/sklearn/metrics/_ranking.py:roc_auc_score"], "area = roc_auc_score(a, b)", Activity.MEASURING),
+        (["/site-packages/sklearn/utils/fixes.py:fix"], "rows = scaler.transform(a)", None),
         ([], "loss = fingerprint(x)", None),
         ([], "catalog = blog(x)", None),
         ([], "y = torch.log(x)", None),

@@ -1,7 +1,8 @@
 """Evaluation told from training, from nothing but the order of what the training thread did.
 
 A loop is written as words: ``L1`` an iterator of loader 1 is made, ``D1`` a batch of it, ``E1`` it is exhausted,
-``F`` a forward, ``N`` a forward without gradients, ``B`` backward, ``O`` an optimizer step.
+``F`` a forward, ``N`` a forward without gradients, ``V`` one with gradients in evaluation mode, ``C`` a loss that is a
+module, ``B`` backward, ``O`` an optimizer step.
 """
 
 from collections.abc import Callable
@@ -10,19 +11,20 @@ import pytest
 
 from trainrx.profiler.agent import format as layout
 from trainrx.profiler.recording import RankRecording
-from trainrx.profiler.timeline.evaluation import evaluation_intervals
+from trainrx.profiler.timeline.evaluation import evaluation_intervals, gradient_share
 
 CODES = {
     "L": layout.LOADER_START, "D": layout.DATA_WAIT, "E": layout.LOADER_END, "F": layout.FORWARD,
-    "N": layout.FORWARD, "B": layout.BACKWARD, "O": layout.OPTIMIZER,
+    "N": layout.FORWARD, "V": layout.FORWARD, "C": layout.FORWARD, "B": layout.BACKWARD, "O": layout.OPTIMIZER,
 }  # fmt: skip
+SORTS = {"N": layout.WITHOUT_GRADIENTS, "V": layout.IN_EVALUATION_MODE, "C": layout.OF_NO_PARTS}
 
 
 def marked(make: Callable[..., RankRecording], loop: str) -> str:
     """The same words, those of evaluation in lower case."""
     words = loop.split()
     spans = [
-        (CODES[word[0]], 10 * at, 10 * at + 10, 1 if word[0] == "N" else int(word[1:] or 0))
+        (CODES[word[0]], 10 * at, 10 * at + 10, SORTS.get(word[0], int(word[1:] or 0)))
         for at, word in enumerate(words)
     ]
     start, end = evaluation_intervals(make(spans))
@@ -44,6 +46,12 @@ def marked(make: Callable[..., RankRecording], loop: str) -> str:
         pytest.param("L1 D1 F B O E1 L1 D1 F B O E1", id="epochs over a loader made anew"),
         pytest.param("L1 D1 D1 F B O D1 F B O D1", id="a prefetcher"),
         pytest.param("L1 D1 F B O F B O D1 F B O F B O", id="two optimizers"),
+        pytest.param(
+            "L1 D1 V B O D1 V C B O E1", id="training in evaluation mode, to keep norms as they are"
+        ),
+        pytest.param("L1 D1 F V C B O D1 F V V C B O E1", id="a frozen critic behind the model"),
+        pytest.param("L1 D1 V F C B O D1 V F C B O E1", id="a frozen teacher that keeps gradients"),
+        pytest.param("L1 D1 F C B O D1 F C B O E1", id="a loss that is a module"),
         pytest.param("L1 D1 N D1 N D1 F B O", id="a training loader that also warms up without gradients"),
     ],
 )
@@ -60,8 +68,28 @@ def test_training_is_not_taken_for_evaluation(
         pytest.param("L1 D1 F B O l2 d2 n e2 D1 F B O", id="between two steps"),
         pytest.param("L1 D1 l2 d2 n d2 n e2 F B O D1 F B O", id="between a fetch and its forward"),
         pytest.param("L1 D1 F B O n n D1 F B O", id="on tensors in memory, after an update"),
+        pytest.param("L1 D1 F C B O l2 d2 v c d2 v c e2 D1 F C B O", id="with gradients, and a loss"),
+        pytest.param("L1 D1 F B O v v D1 F B O", id="with gradients, on tensors in memory"),
         pytest.param("L1 D1 l2 d2 n e2 F B O D1 l2 d2 n e2 F B O", id="one batch in every step"),
     ],
 )
 def test_evaluation_is_found(make_recording: Callable[..., RankRecording], loop: str) -> None:
     assert marked(make_recording, loop.upper()) == loop
+
+
+@pytest.mark.parametrize(
+    ("loop", "share"),
+    [
+        ("L1 D1 F B O L2 D2 V C D2 V C E2 D1 F B O", 1.0),
+        ("L1 D1 F B O L2 D2 N C D2 N C E2 D1 F B O", 0.0),
+        ("L1 D1 F B O D1 F B O", None),
+    ],
+)
+def test_evaluation_with_gradients_is_told(
+    make_recording: Callable[..., RankRecording], loop: str, share: float | None
+) -> None:
+    spans = [
+        (CODES[word[0]], 10 * at, 10 * at + 10, SORTS.get(word[0], int(word[1:] or 0)))
+        for at, word in enumerate(loop.split())
+    ]
+    assert gradient_share(make_recording(spans)) == share

@@ -11,6 +11,7 @@ from trainrx.profiler.ingest.columns import Trace
 from trainrx.profiler.timeline.intervals import one
 from trainrx.profiler.timeline.kernels import (
     KernelKind,
+    converts_layout,
     device_kinds,
     is_collective,
     kernel_table,
@@ -69,6 +70,19 @@ def test_matrix_units_and_precision_are_told_by_names_only_where_they_tell() -> 
     assert precision_of("mystery") is None
 
 
+@pytest.mark.parametrize(
+    ("name", "converts"),
+    [
+        ("void cudnn::ops::nchwToNhwcKernel<__half, __half, float>", True),
+        ("void nhwcToNchwKernel<__half, __half, float, true>", True),
+        ("void cudnn::nchwToFoldedNhwcKernel<__half>", True),
+        ("sm80_xmma_fprop_implicit_gemm_f16_nhwc", False),
+    ],
+)
+def test_conversions_of_layout_are_told_by_name(name: str, converts: bool) -> None:
+    assert converts_layout(name) is converts
+
+
 def test_the_table_counts_only_what_lies_in_the_window(script: Any, read: Callable[..., Trace]) -> None:
     # GIVEN two kernels and a copy, of which the window cuts the second kernel in half
     script.device("kernel", "volta_sgemm_128x64_nn", 0, 10).device("kernel", "volta_sgemm_128x64_nn", 20, 40)
@@ -85,3 +99,4 @@ def test_the_table_counts_only_what_lies_in_the_window(script: Any, read: Callab
     assert table.precision_ns == {"fp32": 20_000}
     assert table.mean_us[place] == 10.0
     assert table.share(KernelKind.MATMUL) == 1.0
+    assert table.layout_share == 0.0

@@ -50,3 +50,28 @@ def test_readings_of_another_type_are_left_out(make_recording) -> None:
         [(layout.STEP, 0, 10, 1)], facts={"memory": [{"t": "x", "resident_bytes": None}]}
     )
     assert process_memory(recording, find_steps(recording, warmup=0)) is None
+
+
+def test_objects_that_pile_up_and_the_stage_of_the_peak(make_recording) -> None:
+    # GIVEN memory that peaks within an evaluation, and objects that nobody collects
+    spans = [(layout.STEP, 10 * n * MS, 10 * (n + 1) * MS, 1) for n in range(20)]
+    evaluated = [(layout.DATA_WAIT, 2), (layout.FORWARD, layout.WITHOUT_GRADIENTS)]
+    trained = [(layout.DATA_WAIT, 1), (layout.FORWARD, 0), (layout.BACKWARD, 0), (layout.OPTIMIZER, 1)]
+    for n in range(20):
+        events = [*trained, *evaluated]
+        spans += [
+            (code, (10 * n + at) * MS, (10 * n + at + 1) * MS, argument)
+            for at, (code, argument) in enumerate(events)
+        ]
+    readings = [
+        {"t": (10 * n + (5 if n == 12 else 2)) * MS, "resident_bytes": (900 if n == 12 else 500) * MEGA,
+         "uncollected": 300 * n}
+        for n in range(20)
+    ]  # fmt: skip
+    recording = make_recording(
+        spans, facts={"memory": readings, "process": [{"memory_counted": "resident_bytes"}]}
+    )
+    found = process_memory(recording, find_steps(recording, warmup=5))
+    # THEN both are told
+    assert found is not None and found.peak_in_evaluation
+    assert found.uncollected_per_step == pytest.approx(300)

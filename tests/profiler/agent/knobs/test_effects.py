@@ -1,6 +1,7 @@
 """Knobs do to unedited scripts what they say: each script prints what it sees."""
 
 import json
+import shutil
 
 import pytest
 
@@ -231,3 +232,50 @@ def test_knobs_of_two_ranks(run_with):
     assert stdout.split(maxsplit=5) == ["False", "True", "True", "False", "7", "['fp16_compress_hook']\n"]
     for knob in knobs:
         assert [event for event, _ in events[knob]].count("applied") == 2, events[knob]
+
+
+ACCUMULATING = """
+import torch
+from torch import nn
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+model = nn.parallel.DistributedDataParallel(nn.Linear(8, 8))
+exchanges = []
+model.register_comm_hook(None, lambda state, bucket: exchanges.append(1) or average(state, bucket))
+
+def average(state, bucket):
+    return dist.all_reduce(bucket.buffer().div_(2), async_op=True).get_future().then(lambda done: done.value()[0])
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    for micro in range(3 if step < 2 else 2):
+        inputs = torch.full((4, 8), 1.0 + micro + dist.get_rank())
+        model(inputs).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+weights = [torch.empty(8, 8) for _ in range(2)]
+dist.all_gather(weights, model.module.weight.detach())
+if dist.get_rank() == 0:
+    print(len(exchanges), torch.equal(*weights), weights[0].sum().item())
+dist.destroy_process_group()
+"""
+
+
+def test_micro_batches_exchange_once_per_step(run_with, tmp_path):
+    # GIVEN two ranks that exchange gradients with each of three micro-batches, and a last step of only two
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+    before, _ = run_with(ACCUMULATING, {}, launcher=launcher)
+
+    # WHEN only the last micro-batch of a step exchanges them
+    shutil.rmtree(tmp_path / "run")
+    after, events = run_with(ACCUMULATING, {"ddp.no_sync": "3"}, launcher=launcher)
+
+    # THEN there are two exchanges in place of eight, the short step's gradients were averaged, and all learn the same
+    exchanges, same, total = before.split()
+    assert (exchanges, same) == ("8", "True")
+    fewer, same, total_after = after.split()
+    assert (fewer, same) == ("2", "True")
+    assert float(total_after) == pytest.approx(float(total), rel=1e-5)
+    assert [event for event, _ in events["ddp.no_sync"]].count("applied") == 2

@@ -62,6 +62,7 @@ def test_a_healthy_run_gets_nothing_dominates() -> None:
         (replace(HEALTHY, communication_share=0.3, communication_busy_share=0.6), Kind.COMMUNICATION, "partly-hidden"),
         (replace(HEALTHY, compute_share=0.96, precision_shares={"fp32": 0.9}), Kind.COMPUTE, "full-precision"),
         (replace(HEALTHY, compute_share=0.75, kernel_shares={"elementwise": 0.95}), Kind.MEMORY_BANDWIDTH, "unfused-kernels"),
+        (replace(HEALTHY, compute_share=0.75, kernel_shares={"elementwise": 0.85, "convolution": 0.15}, layout_share=0.1), Kind.MEMORY_BANDWIDTH, "layout-conversions"),
         (replace(HEALTHY, optimizer_device_share=0.4), Kind.OPTIMIZER_STEP, None),
     ],
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...profiler.report import Compute
 
-_UNITS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"))
+_UNITS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def compute_line(compute: Compute) -> str | None:

@@ -1,0 +1,70 @@
+"""Parts of a run as rows of tables, columns by name: the same in dashboard and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .advice import ACTIONS, CellMatrix, CellView
+from .device import KernelRow
+from .diagnosis import LineView, RankView
+
+LEARNING_LEFT_ALONE = "learning left alone"
+
+
+def line_rows(lines: Iterable[LineView]) -> list[dict[str, str]]:
+    """Every sampled line, with its full path."""
+    return [
+        {
+            "stage": line.stage.label,
+            "line": line.full_place,
+            "function": line.function,
+            "per step": line.time,
+            "share": line.percent,
+            "seen in": line.samples,
+        }
+        for line in lines
+    ]
+
+
+def rank_rows(ranks: Iterable[RankView]) -> list[dict[str, str]]:
+    """The training processes of a run."""
+    return [
+        {
+            "rank": rank.rank,
+            "steps": rank.steps,
+            "median step": rank.step_time,
+            "biggest stage": rank.biggest_stage,
+            "others waited for it in": rank.waited_for,
+            "note": rank.note,
+        }
+        for rank in ranks
+    ]
+
+
+def kernel_rows(kernels: Iterable[KernelRow]) -> list[dict[str, str]]:
+    """Device time by class of kernels."""
+    return [
+        {"class": row.name, "time": row.time, "share": row.percent, "kernels": row.count, "mean": row.mean}
+        for row in kernels
+    ]
+
+
+def cell_rows(matrix: CellMatrix) -> list[dict[str, str]]:
+    """The cells of the taxonomy for one finding, one row each, those to avoid last."""
+    cells = sorted(_cells(matrix), key=lambda found: found[2].avoid)
+    return [
+        {
+            "part": f"{component}.{cell.subcomponent}",
+            "what is done": action,
+            "advice": "avoid" if cell.avoid else "look here",
+            "methods": ", ".join(cell.methods),
+            "because": cell.reason,
+        }
+        for component, action, cell in cells
+    ]
+
+
+def _cells(matrix: CellMatrix) -> Iterator[tuple[str, str, CellView]]:
+    for component, row in matrix.rows:
+        for action, cells in zip(ACTIONS, row, strict=True):
+            yield from ((component, action or LEARNING_LEFT_ALONE, cell) for cell in cells)

@@ -1,0 +1,74 @@
+"""Why ranks exchange or wait: from what they call, from their settings, from pauses that meet one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from trainrx.profiler.diagnosis import communication, stragglers
+from trainrx.profiler.timeline.lateness import Lateness
+from trainrx.profiler.timeline.own_collectives import OwnCollectives
+from trainrx.profiler.timeline.stages import STAGES
+from trainrx.profiler.vocabulary import Stage
+
+STAGES_MS = {Stage.FORWARD: 5.0, Stage.BACKWARD: 5.0, Stage.COMMUNICATION: 10.0}
+GPU = {"device.kind": "cuda", "optimizer.tensors": 100}
+LOSSES = OwnCollectives(per_step=3.0, tiny_per_step=3.0, tiny_s=0.008)
+
+
+@pytest.mark.parametrize(
+    ("setup", "facts", "cause"),
+    [
+        ({}, {}, "gradient-exchange"),
+        ({}, {"collectives": LOSSES}, "loss-allreduce-every-step"),
+        # they are there, but take little of it
+        ({}, {"collectives": OwnCollectives(3.0, 3.0, 0.001)}, "gradient-exchange"),
+        ({}, {"collectives": LOSSES, "exchanges_per_step": 4.0}, "loss-allreduce-every-step"),
+        ({}, {"exchanges_per_step": 4.0}, "accumulation-without-no-sync"),
+        ({}, {"collectives": OwnCollectives(80.0, 40.0, 0.006)}, "per-parameter-collectives"),
+        ({"model.sync_batchnorm": 20}, {"collectives": OwnCollectives(40.0, 30.0, 0.006)}, "sync-batchnorm"),
+        ({"model.sync_batchnorm": 20}, {}, "gradient-exchange"),  # nothing was synchronised in training
+        ({"env.torch_distributed_debug": "detail"}, {}, "distributed-debug"),
+        ({"env.torch_distributed_debug": "info"}, {}, "gradient-exchange"),
+        ({"env.nccl_p2p_disable": True}, {}, "slow-nccl-transport"),
+        ({"env.nccl_p2p_disable": True, "device.kind": "cpu"}, {}, "gradient-exchange"),
+        ({"env.nccl_ib_disable": False}, {}, "gradient-exchange"),
+        ({"ddp.find_unused_parameters": True}, {}, "find-unused-parameters"),
+    ],
+)  # fmt: skip
+def test_the_cause_of_an_exchange(observe, setup: dict[str, Any], facts: dict[str, Any], cause: str) -> None:
+    found = communication.find(observe(STAGES_MS, setup={**GPU, **setup}, **facts))
+    assert found is not None and found.cause == cause
+
+
+def test_collectives_of_the_script_are_placed(observe, make_line) -> None:
+    line = make_line(8, stage=Stage.COMMUNICATION, line=31)
+    found = communication.find(observe(STAGES_MS, setup=GPU, collectives=LOSSES, lines=(line,)))
+    assert found is not None and found.where[0].line == 31 and "train.py:31" in found.summary
+
+
+def taking_turns(pause_s: float, *, ranks: int = 4, steps: int = 40) -> Lateness:
+    """Ranks of equal work of which each pauses in every fourth step, one after the other."""
+    own = np.full((ranks, steps), 0.01)
+    for step in range(steps):
+        own[step % ranks, step] += pause_s
+    stages_s = np.zeros((ranks, len(STAGES)))
+    stages_s[:, STAGES.index(Stage.HOST)] = own.mean(axis=1)
+    return Lateness(tuple(range(ranks)), own, own.max(axis=0) - own, stages_s)
+
+
+@pytest.mark.parametrize(
+    ("pauses_s", "cause"),
+    [(0.002, "gc-pauses"), (0.0001, "uneven-work"), (0.0, "uneven-work")],
+)
+def test_pauses_in_turn_are_told_from_uneven_work(observe, pauses_s: float, cause: str) -> None:
+    # GIVEN ranks that are late in turn by 8 ms, once in four steps each
+    late = taking_turns(0.008)
+    # WHEN their collectors explain that, or do not
+    seen = observe(STAGES_MS, lateness=late, garbage_by_rank=dict.fromkeys(range(4), pauses_s))
+    found = stragglers.find(seen)
+    # THEN the cause says so
+    assert found is not None and found.cause == cause
+    assert found.ms_per_step == pytest.approx(6.0)
