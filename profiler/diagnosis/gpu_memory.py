@@ -44,7 +44,7 @@ def full(observation: Observation) -> Finding | None:
     state = "is short" if share is None else f"is {percent(share)} taken at the peak"
     if device.retries:
         state += f", and the allocator had to ask again {device.retries} times"
-    cause = _what_fills(device, observation.memory_use)
+    cause = _cause(device, observation.memory_use)
     return memory_finding(
         observation,
         cause=cause,
@@ -56,7 +56,7 @@ def full(observation: Observation) -> Finding | None:
     )
 
 
-def _what_fills(device: DeviceMemory, use: MemoryUse | None) -> str:
+def _cause(device: DeviceMemory, use: MemoryUse | None) -> str:
     """The part that makes up most of it, if one does."""
     unused = max(device.inactive_split_bytes, device.reserved_peak_bytes - device.allocated_peak_bytes)
     if unused >= FRAGMENTED_SHARE * max(device.reserved_peak_bytes, 1):
