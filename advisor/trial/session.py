@@ -111,7 +111,7 @@ class TrialSession:
             return _not_measured(
                 Verdict.REFUSED,
                 f"{change} makes another learning, so a shorter step proves nothing: compare quality against cost with "
-                "`trainrx compare` on full runs, or measure the step alone with --allow-semantic",
+                "`trainrx compare --curves` on full trainings, or measure the step alone with --allow-semantic",
             )
         return None
 

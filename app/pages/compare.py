@@ -1,16 +1,41 @@
-"""The compare page, ``?runs=first,second``: what changed between two runs, or why no number stands."""
+"""The compare page: what changed between two runs, ``?runs=first,second``; quality against cost, ``?part=quality``.
+
+Where no number stands, it says why.
+"""
 
 import pandas as pd
 import streamlit as st
 
 from trainrx.app.figures import device_bar, paired
-from trainrx.app.pages.parts import cards
+from trainrx.app.pages.parts import cards, quality
 from trainrx.app.pages.parts.charts import draw, is_dark
 from trainrx.app.pages.parts.run_choice import cannot_show
 from trainrx.app.pages.parts.stored import run_called, run_rows, runs_dir, stored_run
 from trainrx.app.views.compare import CompareView, compare_view, headline_tone
 from trainrx.app.views.run_list import RunRow, described
 from trainrx.profiler.errors import TrainrxError
+
+STEPS, QUALITY = "steps", "quality"
+PARTS = {STEPS: "Step time of two runs", QUALITY: "Quality against cost"}
+
+
+def chosen_part() -> str:
+    """Which of the two comparisons is shown; the URL names it."""
+    named = st.query_params.get("part", STEPS)
+    part = st.segmented_control(
+        "What to compare",
+        list(PARTS),
+        default=named if named in PARTS else STEPS,
+        required=True,
+        format_func=PARTS.__getitem__,
+        key="part",
+        label_visibility="collapsed",
+    )
+    if part == QUALITY:
+        st.query_params["part"] = QUALITY
+    else:
+        st.query_params.pop("part", None)
+    return part or STEPS
 
 
 def requested(rows: list[RunRow]) -> tuple[str, str]:
@@ -114,6 +139,9 @@ def show_rules(view: CompareView) -> None:
 
 st.title("Compare", anchor=False)
 st.html(cards.style())
+if chosen_part() == QUALITY:
+    quality.show()
+    st.stop()
 known = run_rows()
 if len([row for row in known if row.readable]) < 2:
     st.info(

@@ -12,6 +12,7 @@ from ...profiler.diagnosis.finding import percent as _percent_of_sentence
 from ...profiler.diagnosis.finding import short_path
 from ...profiler.report import Fact, Where
 
+_PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 _BYTE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -79,6 +80,25 @@ def count(number: int, unit: str = "") -> str:
     if not unit:
         return f"{number:,}"
     return f"{number:,} {unit if number == 1 else unit + 's'}"
+
+
+def large(number: float) -> str:
+    """A number that may be large and need not be whole: ``12``, ``1,250``, ``3.4 million``, ``2.1e+12``."""
+    size = abs(number)
+    if size >= 1e12:
+        return f"{number:.3g}"
+    for limit, word in ((1e9, "billion"), (1e6, "million")):
+        if size >= limit:
+            return f"{number / limit:.3g} {word}"
+    return f"{number:,.0f}" if size >= 100 else f"{number:.3g}"
+
+
+def amount(number: float, unit: str) -> str:
+    """A physical amount with a prefix that suits it: ``3.4 kJ``, ``1.2 EFLOP``."""
+    place = 0
+    while abs(number) >= 1000 and place < len(_PREFIXES) - 1:
+        number, place = number / 1000, place + 1
+    return f"{number:.3g} {_PREFIXES[place]}{unit}"
 
 
 def moment(iso: str) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..observation import Observation
-from ..report import Fact, Finding
+from ..report import Fact, Finding, HostLine
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, place, places, timed_finding
-from .thresholds import DOMINANT_PART, SMALL_BUCKET_BYTES
+from .thresholds import SMALL_BUCKET_BYTES, TINY_COLLECTIVES_SHARE
 
+MAX_LINES = 12
 _TRANSPORTS = ("env.nccl_p2p_disable", "env.nccl_ib_disable", "env.nccl_shm_disable")
 _SWITCHES = ("env.torch_distributed_debug", *_TRANSPORTS)
 
@@ -31,7 +32,7 @@ def find(observation: Observation) -> Finding | None:
             f"{_what(observation.setup)} takes {ms(seconds)} of every step "
             f"({percent(seconds / observation.step_s)}){explanation}."
         ),
-        where=places(observation.lines_of(Stage.COMMUNICATION)),
+        where=places(_own_lines(observation)),
         evidence=(
             Fact(name="collectives of the script per step", value=round(observation.collectives.per_step, 2)),
             *_told(observation),
@@ -79,13 +80,22 @@ def _small_collectives(observation: Observation) -> tuple[str, str] | None:
         return "sync-batchnorm", f", in {own.per_step:.0f} collectives of {norms} synchronised norm layers"
     if own.per_step > _many_collectives(observation):
         return None
-    if own.tiny_per_step >= 1 and own.tiny_s >= DOMINANT_PART * observation.seconds(Stage.COMMUNICATION):
+    if own.tiny_per_step >= 1 and own.tiny_s >= TINY_COLLECTIVES_SHARE * observation.seconds(
+        Stage.COMMUNICATION
+    ):
         return (
             "loss-allreduce-every-step",
             f": {ms(own.tiny_s)} of it in {own.tiny_per_step:.0f} collectives of a few numbers each, such as losses"
-            f"{place(observation.lines_of(Stage.COMMUNICATION))}",
+            f"{place(_own_lines(observation))}",
         )
     return None
+
+
+def _own_lines(observation: Observation) -> tuple[HostLine, ...]:
+    """Lines of the script that call collectives; a backward's line only waits in those of data parallelism."""
+    backward = {(line.file, line.line) for line in observation.lines if line.stage is Stage.BACKWARD}
+    lines = observation.lines_of(Stage.COMMUNICATION, at_most=MAX_LINES)
+    return tuple(line for line in lines if (line.file, line.line) not in backward)[:3]
 
 
 def _many_collectives(observation: Observation) -> float:

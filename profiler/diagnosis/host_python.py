@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from ..observation import Observation
-from ..report import Fact, Finding
+from ..report import Fact, Finding, HostLine
 from ..vocabulary import Activity, Kind, Stage
 from .finding import ms, percent, place, places, timed_finding
 from .thresholds import DOMINANT_PART
 
+MAX_LINES = 12
 #: What rules of their own tell of.
 _CLAIMED = frozenset(Activity) - {Activity.MEASURING}
 
 
 def find(observation: Observation) -> Finding | None:
     """Host time between the stages, less what is logging or saving, named by the lines it was seen in."""
-    lines = observation.lines_of(Stage.HOST)
+    lines = _joined(observation.lines_of(Stage.HOST, at_most=MAX_LINES))[:3]
     elsewhere = sum(line.seconds_per_step for line in observation.lines_doing(*_CLAIMED))
     seconds = max(observation.seconds(Stage.HOST) - elsewhere, 0.0)
     measuring_s = sum(line.seconds_per_step for line in observation.lines_doing(Activity.MEASURING))
@@ -35,3 +36,13 @@ def find(observation: Observation) -> Finding | None:
             for line in lines
         ),
     )
+
+
+def _joined(lines: tuple[HostLine, ...]) -> tuple[HostLine, ...]:
+    """Each line once, longest first: what it measures and what else it does together."""
+    joined: dict[tuple[str, int], HostLine] = {}
+    for line in lines:
+        known = joined.get((line.file, line.line))
+        seconds = line.seconds_per_step + (0.0 if known is None else known.seconds_per_step)
+        joined[line.file, line.line] = line.model_copy(update={"seconds_per_step": seconds})
+    return tuple(sorted(joined.values(), key=lambda line: -line.seconds_per_step))

@@ -146,6 +146,9 @@ WAITING_CPU_SHARE = 0.4
 STARVED_SHARE = 0.3
 #: A rank that is last in this share of the steps is slow; below it the work is uneven. Ours.
 LAST_RANK_SHARE = 0.7
+#: Collectives of a few numbers that take this share of the exchange are its cause: gradients have to travel, these have
+#: not. Ours.
+TINY_COLLECTIVES_SHARE = 0.3
 #: Gradient buckets below this cost more in number than they gain in overlap; PyTorch's default is 25 MB. Ours.
 SMALL_BUCKET_BYTES = 2 * 2**20
 #: A part that makes up this share of a whole is named as its cause.
@@ -166,8 +169,8 @@ ANOMALY_OPERATION_S = 50e-6
 PROFILED_OPERATION_S = 4e-6
 #: What one more piece of a compiled model costs, forward and backward together. Measured on one slow core: 65
 #: (inductor) to 90 microseconds (aot_eager) for blocks of one layer that are merely cut, 146 and 215 where each cut
-#: also reads a value.
-PIECE_OVERHEAD_S = 100e-6
+#: also reads a value, as is usual; their middle.
+PIECE_OVERHEAD_S = 120e-6
 #: Part of forward and backward that compiling commonly saves: the published gains of the catalog's
 #: torch-compile-default on whole trainings have their middle near 1.3 times.
 COMPILED_SAVES_SHARE = 0.2

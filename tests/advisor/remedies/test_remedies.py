@@ -99,6 +99,7 @@ CAUSES = {
         "sync-batchnorm": "local-batchnorm",
         "slow-nccl-transport": "nccl-tuning",
         "loss-allreduce-every-step": "eval-and-log-frequency",
+        "sharded-parameters": "fsdp2",
     },
     Kind.STRAGGLERS: {
         "gc-pauses": "python-gc-control",

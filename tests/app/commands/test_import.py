@@ -120,3 +120,30 @@ def test_an_executor_of_no_known_form_is_refused(trace: Path, tmp_path: Path) ->
     result = run("import", trace, "--executor", "here", tmp_path=tmp_path)
     assert isinstance(result.exception, UsageError)
     assert "give dask://HOST:PORT" in str(result.exception)
+
+
+def test_an_import_loads_nothing_heavy_that_it_does_not_use(trace: Path, tmp_path: Path) -> None:
+    code = (
+        "import json, sys\n"
+        "from trainrx.app.cli import app\n"
+        "app(standalone_mode=False)\n"
+        "json.dump(sorted(sys.modules), sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "import", str(trace), "--runs", str(tmp_path / "runs")],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0
+    unused = {
+        "torch",
+        "pandas",
+        "scipy",
+        "plotly",
+        "streamlit",
+        "psutil",
+        "libcst",
+        "rich.progress",
+        "numpy.ma",
+    }
+    assert not unused & set(json.loads(done.stderr))

@@ -18,8 +18,17 @@ from trainrx.app.views.ranks import MAX_ROWS, rank_matrix
 from trainrx.app.views.run_list import script_name
 from trainrx.app.views.telemetry import telemetry_view
 from trainrx.app.views.what_ifs import what_if_view
-from trainrx.profiler.report import Crossing, DeviceShares, DeviceStageInfo, MemoryPart, MemoryUse, StageShare
-from trainrx.profiler.vocabulary import Call, IdleCause, Stage
+from trainrx.profiler.report import (
+    ClockInfo,
+    CollectiveUse,
+    Crossing,
+    DeviceShares,
+    DeviceStageInfo,
+    MemoryPart,
+    MemoryUse,
+    StageShare,
+)
+from trainrx.profiler.vocabulary import Call, ClockBasis, IdleCause, Stage
 
 
 def test_a_plain_run_has_none_of_them(samples: Any) -> None:
@@ -148,6 +157,47 @@ def test_no_late_rank_is_said(samples: Any) -> None:
     matrix = rank_matrix(report)
     assert matrix is not None
     assert (matrix.late, matrix.sentence) == ((), "No rank keeps the others waiting.")
+
+
+def test_collectives_and_clocks_of_a_recorded_run_are_told(samples: Any) -> None:
+    # GIVEN ranks on three clocks, and collectives of two kinds
+    report = samples.traced_report()
+    clocks = [
+        ClockInfo(
+            offset_s=-0.0123,
+            uncertainty_s=0.0001,
+            drift_ppm=-3.2,
+            basis=ClockBasis.COLLECTIVES,
+            collectives=300,
+        ),
+        ClockInfo(offset_s=2.5, basis=ClockBasis.WALL),
+    ]
+    ranks = [
+        rank.model_copy(update={"clock": clock}) for rank, clock in zip(report.ranks, clocks, strict=True)
+    ]
+    uses = [
+        CollectiveUse(operation="all_gather", calls_per_step=7, bytes_per_step=2**20, wait_s_per_step=0.004),
+        CollectiveUse(operation="barrier", calls_per_step=0.5, wait_s_per_step=0.001),
+    ]
+    matrix = rank_matrix(report.model_copy(update={"ranks": ranks, "collective_uses": uses}))
+    assert matrix is not None
+    # THEN offsets come with their uncertainty, and what is not known is not 0
+    assert matrix.clocks == (
+        "rank 0's clock is 12.3 ms behind (± 100 µs, by 300 collectives, drifting -3.2 µs/s); "
+        "rank 1's clock is 2.5 s ahead (known as well as the machines' wall clocks agree)"
+    )
+    assert [list(row.values()) for row in matrix.uses] == [
+        ["all-gather", "7×", "1.0 MiB", "4.0 ms"],
+        ["barrier", "0.5×", "n/a", "1.0 ms"],
+    ]
+
+
+def test_ranks_of_one_machine_say_nothing_of_clocks(samples: Any) -> None:
+    report = samples.traced_report()
+    same = ClockInfo(offset_s=0, uncertainty_s=0, basis=ClockBasis.SAME)
+    ranks = [rank.model_copy(update={"clock": same}) for rank in report.ranks]
+    matrix = rank_matrix(report.model_copy(update={"ranks": ranks}))
+    assert matrix is not None and (matrix.clocks, matrix.uses) == ("", ())
 
 
 def test_a_thousand_ranks_are_cut_to_the_slowest_and_the_late_one(samples: Any) -> None:

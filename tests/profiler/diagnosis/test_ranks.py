@@ -44,8 +44,13 @@ def test_the_cause_of_an_exchange(observe, setup: dict[str, Any], facts: dict[st
 
 
 def test_collectives_of_the_script_are_placed(observe, make_line) -> None:
-    line = make_line(8, stage=Stage.COMMUNICATION, line=31)
-    found = communication.find(observe(STAGES_MS, setup=GPU, collectives=LOSSES, lines=(line,)))
+    # GIVEN a backward that waits in data parallelism's own exchange for longer
+    lines = (
+        make_line(5, stage=Stage.COMMUNICATION, line=29),
+        make_line(5, stage=Stage.BACKWARD, line=29),
+        make_line(4, stage=Stage.COMMUNICATION, line=31),
+    )
+    found = communication.find(observe(STAGES_MS, setup=GPU, collectives=LOSSES, lines=lines))
     assert found is not None and found.where[0].line == 31 and "train.py:31" in found.summary
 
 

@@ -56,7 +56,7 @@ def test_a_broken_graph_is_placed_at_its_first_break(observe) -> None:
     found = launch_overhead.find(observe(MODEL, compiled=compiled, backwards_per_step=1.0))
     assert found is not None and (found.cause, found.severity) == ("graph-break", Severity.HIGH)
     assert [where.line for where in found.where] == [7, 9]
-    assert found.ms_per_step == pytest.approx(199 * 0.1)
+    assert found.ms_per_step == pytest.approx(199 * 0.12)
 
 
 @pytest.mark.parametrize(
@@ -138,13 +138,16 @@ def test_evaluation_that_keeps_gradients_says_so(observe, share, cause) -> None:
 
 
 def test_metrics_of_a_library_are_host_time_with_a_name(observe, make_line) -> None:
-    # GIVEN 10 ms between the stages, 7 of them in a library's metrics, on a line that does more
-    lines = (make_line(7, activity=Activity.MEASURING, line=7), make_line(2, line=7), make_line(1, line=9))
+    # GIVEN 10 ms between the stages, 6 of them in a library's metrics, on lines that do more
+    lines = (
+        make_line(4, line=9), make_line(3.5, activity=Activity.MEASURING, line=7), make_line(1, line=7),
+        make_line(1.5, activity=Activity.MEASURING, line=8),
+    )  # fmt: skip
     found = host_python.find(observe({**MODEL, Stage.HOST: 10.0}, lines=lines))
     # THEN all of it is other Python, most of it metrics, and each line is named once
     assert found is not None and found.cause == "metric-on-cpu"
     assert found.ms_per_step == pytest.approx(10)
-    assert [where.line for where in found.where] == [7, 9]
+    assert [where.line for where in found.where] == [7, 9, 8]
 
 
 EMBEDDED = {
