@@ -16,6 +16,8 @@ from .compute import MACHINE, compute
 from .core_wait import core_wait_share
 from .deep_window import device_of, read_deep_window, with_device
 from .diagnosis import diagnose
+from .diagnosis.host_sync import placed
+from .exposure import exposure, is_on_gpu
 from .facts import printable, whole
 from .observation import Observation
 from .recorder_cost import recorder_cost
@@ -25,13 +27,15 @@ from .setup_facts import setup_facts, training_loader
 from .store import Manifest, RunFolder
 from .timeline.clocks import RankClock, rank_clocks
 from .timeline.compiled import compiled_model
+from .timeline.crossings import with_copies
 from .timeline.endings import RankEnd, ending_note, ending_of, loss_sentence, lost_ranks, rank_ends
 from .timeline.evaluation import gradient_share
 from .timeline.exchanges import collective_uses
 from .timeline.host import host_lines
-from .timeline.interruptions import compilations, garbage_pauses, recomputation_s
+from .timeline.interruptions import garbage_pauses, recomputation_s
 from .timeline.lateness import Lateness, lateness
 from .timeline.loader import loader_report
+from .timeline.memory_use import device_memory, memory_curve, memory_use
 from .timeline.minutes import minutes_of, summarised_steps
 from .timeline.own_collectives import own_collectives
 from .timeline.process_memory import process_memory
@@ -103,6 +107,10 @@ def analyse(run: RunFolder) -> Analysis:
     assert step_time is not None
     loader = _loader(first)
     telemetry = _telemetry(run, first)
+    exposed = exposure(first.recording, first.steps, first.stages, first.setup, first.lines)
+    memory = process_memory(first.recording, first.steps)
+    on_device = device_memory(first.recording, first.steps, used_bytes=_used_on_device(telemetry))
+    use = memory_use(first.recording, memory, on_device, first.setup)
     late = lateness(
         [(rank.recording.rank, rank.steps, rank.stages) for rank in ranks],
         [core_wait_share(rank.recording) for rank in ranks],
@@ -111,30 +119,35 @@ def analyse(run: RunFolder) -> Analysis:
         Observation(
             setup=first.setup,
             step_time=step_time,
-            stages=first.stages.per_step(first.steps.timed),
-            lines=first.lines,
+            stages=exposed.stages,
+            lines=exposed.lines,
             loader=loader,
             lateness=late,
             exchanges_per_step=_per_step(first, layout.GRADIENTS_READY, synchronised=True),
             core_wait_share=core_wait_share(first.recording),
             collectives=own_collectives(first.recording, first.steps),
-            garbage=garbage_pauses(first.recording, first.steps, first.stages),
+            garbage=exposed.garbage,
             garbage_by_rank=_garbage_by_rank(ranks),
-            compilation=compilations(first.recording, first.steps, first.stages),
+            compilation=exposed.compilation,
             compiled=compiled_model(first.recording),
             operations_per_step=_operations_per_step(first),
             backwards_per_step=_per_step(first, layout.BACKWARD),
             recomputation_s=recomputation_s(first.recording, first.steps),
             evaluation_gradient_share=gradient_share(first.recording),
-            memory=process_memory(first.recording, first.steps),
+            memory=memory,
+            device_memory=on_device,
+            memory_use=use,
             worker_memory=_worker_memory(first),
             telemetry=telemetry,
+            crossings=exposed.crossings,
+            device_wait_s=None if exposed.device is None else exposed.device.waits_s,
         )
     )
     window, window_note = read_deep_window(first.recording)
     device = device_of(window)
     if window is not None and device is not None:
-        findings = with_device(findings, window, device.idle_share)
+        findings = with_device(findings, window, device.idle_share, is_clocked=exposed.device is not None)
+        findings = [placed(finding, exposed.crossings) for finding in findings]
     report = Report(
         run=_run_info(manifest, first.steps, summarised_steps(first.recording, first.steps.start_ns)),
         verdict=verdict(findings, step_time, loss=losses.sentence),
@@ -144,6 +157,9 @@ def analyse(run: RunFolder) -> Analysis:
         process_cpu_s_per_step=_process_cpu_s(first),
         core_wait_share=core_wait_share(first.recording),
         stages=first.stages.shares(first.steps.timed),
+        crossings=list(exposed.crossings),
+        device_stages=exposed.device,
+        device_stages_reason=exposed.reason,
         minutes=minutes_of(first.recording, int(first.steps.start_ns[0])),
         host_lines=list(first.lines),
         loader=loader,
@@ -153,6 +169,8 @@ def analyse(run: RunFolder) -> Analysis:
         kernel_classes=kernel_classes(
             [window.kernels] if window is not None and window.kernels is not None else []
         ),
+        memory=memory_curve(first.recording, first.steps),
+        memory_use=use,
         collective_uses=collective_uses(first.recording, first.steps),
         compute=compute(first.recording, step_time, first.setup, recorded_on=manifest.versions.get(MACHINE)),
         telemetry=telemetry,
@@ -184,13 +202,16 @@ def step_table(steps: Steps, stages: StageTimes) -> pd.DataFrame:
 
 def _analyse_rank(recording: RankRecording, warmup: int) -> _RankAnalysis:
     steps = find_steps(recording, warmup=warmup)
+    setup = setup_facts(recording)
     stages = stage_times(recording, steps)
+    if is_on_gpu(setup):
+        stages = with_copies(recording, steps, stages)
     return _RankAnalysis(
         recording=recording,
         steps=steps,
         stages=stages,
         lines=tuple(host_lines(recording, steps, stages)),
-        setup=setup_facts(recording),
+        setup=setup,
     )
 
 
@@ -209,6 +230,12 @@ def _telemetry(run: RunFolder, rank: _RankAnalysis) -> Telemetry | None:
     timed = rank.steps.timed
     bounds = int(rank.steps.start_ns[timed][0]), int(rank.steps.end_ns[timed][-1])
     return read_telemetry(run.path, timed_ns=bounds, cores=whole(rank.recording.process, "cores"))
+
+
+def _used_on_device(telemetry: Telemetry | None) -> int | None:
+    """What is used at most on the one device that the run was seen on; None where that is not clear."""
+    devices = [] if telemetry is None else [device for device in telemetry.devices if device.is_matched]
+    return devices[0].memory_peak_bytes if len(devices) == 1 else None
 
 
 def _last_stretch(steps: Steps, chosen: NDArray[np.intp]) -> NDArray[np.intp]:

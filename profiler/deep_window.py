@@ -31,6 +31,8 @@ HOST_KINDS = frozenset(
 )
 #: What a host's clock says nothing about where a device computes.
 DEVICE_KINDS = frozenset({Kind.COMPUTE, Kind.OPTIMIZER_STEP, Kind.CPU_THREADS, Kind.LAUNCH_OVERHEAD})
+#: Of these, what the device's own clock tells right.
+CLOCKED_KINDS = frozenset({Kind.COMPUTE, Kind.OPTIMIZER_STEP})
 _WEIGHT = {Severity.HIGH: 1, Severity.MODERATE: 1, Severity.NOTE: 0}
 
 
@@ -52,9 +54,19 @@ def device_of(summary: RankSummary | None) -> DeviceShares | None:
     return device_shares(summary.device_window, 0)
 
 
-def with_device(findings: Sequence[Finding], summary: RankSummary, idle_share: float) -> list[Finding]:
-    """Host findings held to the device's idle time, joined with those of the device; headline first."""
-    held = [_held(finding, idle_share) for finding in findings if finding.kind not in DEVICE_KINDS]
+def with_device(
+    findings: Sequence[Finding], summary: RankSummary, idle_share: float, *, is_clocked: bool = False
+) -> list[Finding]:
+    """Host findings held to the device's idle time, joined with those of the device; headline first.
+
+    ``is_clocked``: the findings rest on the stages by the device's clock, so that they count exposed time already.
+    """
+    dropped = DEVICE_KINDS - CLOCKED_KINDS if is_clocked else DEVICE_KINDS
+    held = [
+        finding if is_clocked else _held(finding, idle_share)
+        for finding in findings
+        if finding.kind not in dropped
+    ]
     kept = [finding for finding in held if finding is not None]
     known = {finding.kind for finding in kept}
     joined = kept + [finding for finding in find_all(summary.observation) if finding.kind not in known]

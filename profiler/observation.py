@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .report import HostLine, LoaderReport, StepTime, Telemetry
+from .report import Crossing, HostLine, LoaderReport, MemoryUse, StepTime, Telemetry
 from .timeline.compiled import CompiledModel
 from .timeline.interruptions import Interruptions
 from .timeline.lateness import Lateness
+from .timeline.memory_use import DeviceMemory
 from .timeline.own_collectives import OwnCollectives
 from .timeline.process_memory import ProcessMemory
 from .timeline.worker_memory import WorkerMemory
@@ -39,9 +40,13 @@ class Observation:
         evaluation_gradient_share: share of the forwards of evaluation that keep gradients; None where nothing was
             evaluated.
         memory: memory of the training process; None where it was not read.
+        device_memory: of the GPU's allocator; None where it was not read.
+        memory_use: what fills the memory at its peak; None where that is not known.
         worker_memory: memory of the training loader's workers; None where it was not read.
         telemetry: of the machine during the timed steps; None where it was not sampled.
         lines: where the training thread was seen, longest first.
+        crossings: on a GPU, the calls that copy to it and from it and wait for it.
+        device_wait_s: seconds per step that the GPU waited for the host; None where its clock was not read.
     """
 
     setup: Mapping[str, Any]
@@ -62,8 +67,12 @@ class Observation:
     recomputation_s: float = 0.0
     evaluation_gradient_share: float | None = None
     memory: ProcessMemory | None = None
+    device_memory: DeviceMemory | None = None
+    memory_use: MemoryUse | None = None
     worker_memory: WorkerMemory | None = None
     telemetry: Telemetry | None = None
+    crossings: tuple[Crossing, ...] = ()
+    device_wait_s: float | None = None
 
     @property
     def step_s(self) -> float:

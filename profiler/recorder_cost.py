@@ -47,11 +47,12 @@ def _last(recording: RankRecording, fact: str, key: str) -> float | None:
 
 
 def _thread_share(recording: RankRecording) -> float | None:
-    """CPU seconds of the agent's thread per second of recording, by its last word on them."""
+    """CPU seconds of the agent's thread per second of recording, and of timing on a GPU, by its last word on them."""
     cpu_s = _last(recording, "cost", "thread_cpu_s")
     told_ns, began_ns = _last(recording, "cost", "t"), number(recording.process, "t")
     if cpu_s is None or told_ns is None or began_ns is None or told_ns <= began_ns:
         return None
+    cpu_s += _last(recording, "cost", "clock_s") or 0.0
     return min(max(cpu_s / ((told_ns - began_ns) / 1e9), 0.0), 1.0)
 
 

@@ -71,6 +71,7 @@ class RankRecording:
         facts: the other facts by name, in the order they were written.
         fault: why the agent switched itself off, if it did.
         workers: what its loader workers wrote.
+        device: int64, shape (d, 5), columns as in `agent.format`: stages by the clock of a GPU.
         gone: what the launcher noted when it saw the process end; None where it did not.
         minutes: int64, shape (k, words), columns as in `agent.format`: of a long run, all after its beginning.
     """
@@ -83,6 +84,7 @@ class RankRecording:
     facts: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
     fault: str | None = None
     workers: tuple[WorkerRecording, ...] = ()
+    device: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, layout.DEVICE_WORDS), np.int64))
     gone: dict[str, Any] | None = None
     minutes: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, layout.MINUTE_WORDS), np.int64))
 
@@ -133,6 +135,7 @@ def read_rank(folder: Path) -> RankRecording:
         facts=facts,
         fault=_read_fault(folder / layout.FAULT_FILE),
         workers=tuple(worker for path in workers if (worker := _read_worker(path)) is not None),
+        device=_read_device(folder / layout.DEVICE_FILE),
         gone=next(_read_lines(folder / layout.GONE_FILE), None),
         minutes=_read_records(folder / layout.MINUTES_FILE, layout.MINUTE_WORDS),
     )
@@ -193,6 +196,14 @@ def record_files(path: Path) -> list[Path]:
 def _read_records(path: Path, words: int) -> NDArray[np.int64]:
     records = np.concatenate([_read_file(file, words) for file in record_files(path)])
     return records[_plausible(records)]
+
+
+def _read_device(path: Path) -> NDArray[np.int64]:
+    """The device's clock may count from anywhere, yet not from far."""
+    records = _read_records(path, layout.DEVICE_WORDS)
+    host, device = records[:, 1:3], records[:, 3:5]
+    true = ((host >= 0) & (host < MAX_TIME_NS) & (np.abs(device) < MAX_TIME_NS)).all(axis=1)
+    return records[true & (host[:, 0] <= host[:, 1]) & (device[:, 0] <= device[:, 1])]
 
 
 def _read_file(path: Path, words: int) -> NDArray[np.int64]:

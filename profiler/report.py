@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from .errors import InputError
 from .vocabulary import (
     Activity,
+    Call,
     ClockBasis,
     Confidence,
     Ending,
@@ -70,6 +71,26 @@ class StageShare(Part):
     share: float = Field(ge=0, le=1.001)
     rest_undisturbed_s: float | None = Field(default=None, ge=0)
     rest_quick_s: float | None = Field(default=None, ge=0)
+
+
+class DeviceStageInfo(Part):
+    """The mean timed step by the clock of the GPU, every instant once: shares and ``between_share`` sum to 1.
+
+    A stage is time in which the device worked for it; a stage without device work, such as the data wait, is time in
+    which the device had to wait for the host to be done with it.
+    """
+
+    steps: int = Field(description="timed steps that were measured")
+    stages: list[StageShare]
+    between_s: float = Field(description="seconds per step of device work handed over between the stages")
+    between_share: float
+    waits_s: float = Field(
+        default=0.0, description="of all, seconds per step in which it waited for the host"
+    )
+    lead_s: float | None = Field(
+        default=None,
+        description="how far the host was ahead of the device at the end of a stage, in the median",
+    )
 
 
 class Where(Part):
@@ -139,6 +160,26 @@ class HostLine(Part):
     )
 
 
+class Crossing(Part):
+    """A line that copies between host and device or waits for the device, in the mean timed step.
+
+    Calls and bytes were counted in one step, None where it was not; seconds are the host's, from samples, None where
+    there are too few.
+    """
+
+    call: Call
+    file: str
+    line: int
+    function: str
+    user_code: bool = True
+    calls_per_step: int | None = None
+    bytes_per_step: int | None = None
+    pinned: bool | None = Field(default=None, description="copied from page-locked memory")
+    non_blocking: bool | None = None
+    seconds_per_step: float | None = None
+    samples: int = 0
+
+
 class DeviceShares(Part):
     """Every instant of the device once, as shares of the window: they sum to 1."""
 
@@ -198,6 +239,43 @@ class MemoryCurveInfo(Part):
     source: str = ""
     time_s: list[float] = []
     allocated_bytes: list[int] = []
+
+
+class MemoryPart(Part):
+    """A use of memory; ``basis`` says whether it was counted or is what remains of the peak."""
+
+    name: str
+    bytes: int
+    basis: str = Field(default="measured", pattern="^(measured|derived)$")
+
+
+class MemoryUse(Part):
+    """What fills the memory at its peak: of the GPU, by PyTorch's allocator, or of the training process on a CPU.
+
+    ``parts`` sum to the peak; empty where nothing was counted. What only a GPU has is None on a CPU.
+    """
+
+    on_device: bool
+    peak_bytes: int
+    limit_bytes: int | None = None
+    parts: list[MemoryPart] = []
+    reserved_peak_bytes: int | None = None
+    inactive_split_bytes: int | None = Field(
+        default=None, description="at most, free in blocks of which a part is in use: fragmentation"
+    )
+    outside_bytes: int | None = Field(default=None, description="used on the GPU beside PyTorch's allocator")
+    retries: int | None = Field(
+        default=None, description="times in the timed steps that the allocator gave all back and asked again"
+    )
+    out_of_memory: int | None = None
+    growth_bytes_per_step: float | None = None
+    steps_left: float | None = Field(
+        default=None, description="predicted steps until the limit, at this growth"
+    )
+    largest_batch: int | None = Field(
+        default=None, description="predicted to fit, if activations grow with it"
+    )
+    largest_batch_reason: str | None = None
 
 
 class CollectiveSkew(Part):
@@ -456,6 +534,10 @@ class DeviceTelemetry(Part):
     is_matched: bool = Field(default=True, description="a process of the run was seen on it")
     samples: int
     busy: float | None = Field(default=None, description="share of time with a kernel running, by NVML")
+    sm_active: float | None = Field(default=None, description="mean share of its multiprocessors with work")
+    sm_occupancy: float | None = Field(default=None, description="warps in flight over the most there can be")
+    tensor_active: float | None = Field(default=None, description="share of time its tensor cores computed")
+    dram_active: float | None = Field(default=None, description="share of its memory bandwidth that was used")
     memory_peak_bytes: int | None = None
     memory_total_bytes: int | None = None
     clock_mhz: float | None = None
@@ -620,12 +702,17 @@ class Report(Part):
         default=None, description="share of wall time that the training thread waited for a free core"
     )
     stages: list[StageShare] = []
+    device_stages: DeviceStageInfo | None = None
+    device_stages_reason: str | None = None
     estimate: Estimate | None = None
     minutes: list[Minute] = Field(
         default=[],
         description="of a long run, all after its beginning; its details are of the beginning and the end",
     )
     host_lines: list[HostLine] = []
+    crossings: list[Crossing] = Field(
+        default=[], description="on a GPU: what copies to and from it, and waits for it"
+    )
     loader: LoaderReport | None = None
     loader_reason: str | None = None
     device: DeviceShares | None = None
@@ -635,6 +722,7 @@ class Report(Part):
     launch_queue: LaunchQueueInfo | None = None
     matrix_use: MatrixUse | None = None
     memory: MemoryCurveInfo | None = None
+    memory_use: MemoryUse | None = None
     collectives: CollectiveSkew | None = None
     collective_uses: list[CollectiveUse] = Field(
         default=[], description="of the first rank, as far as Python sees them"

@@ -118,6 +118,34 @@ class Activity(Word):
     COMPILING = "compiling"
 
 
+class Call(Word):
+    """A call that crosses between host and device; all but a copy to the device make the host wait."""
+
+    TO_DEVICE = "copy-to-device"
+    TO_HOST = "copy-to-host"
+    ITEM = "item"
+    CONDITION = "condition"
+    SHAPE = "value-dependent-shape"
+    SYNCHRONIZE = "synchronize"
+    EMPTY_CACHE = "empty-cache"
+
+    @property
+    def label(self) -> str:
+        """The name shown to people."""
+        return _CALL_LABELS[self]
+
+
+_CALL_LABELS = {
+    Call.TO_DEVICE: "copy to the device",
+    Call.TO_HOST: "copy to the host",
+    Call.ITEM: "a value is read, as by .item()",
+    Call.CONDITION: "a condition on a tensor",
+    Call.SHAPE: "a shape that depends on values, as of nonzero",
+    Call.SYNCHRONIZE: "synchronize",
+    Call.EMPTY_CACHE: "empty_cache",
+}
+
+
 class Severity(Word):
     """How much a finding matters, by its exposed share of the step."""
 

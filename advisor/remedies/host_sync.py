@@ -19,6 +19,9 @@ def propose(case: Case) -> Iterator[Proposal]:
         return
     if case.cause == "empty-cache-in-loop":
         yield _no_flush(case)
+    if case.cause == "synchronize-call":
+        yield _no_synchronize(case)
+        return
     yield _read_later(case)
     yield _read_rarely(case)
     yield _copies(case)
@@ -32,6 +35,20 @@ def _no_flush(case: Case) -> Proposal:
         basis="the measured waiting in and behind these calls",
         effort=Effort.SWITCH,
         estimate=case.remaining(0.0, 0.2, 0.8),
+        fit=Fit.CAUSE,
+    )
+
+
+def _no_synchronize(case: Case) -> Proposal:
+    return Proposal(
+        method="avoid-host-sync",
+        how=(
+            f"take torch.cuda.synchronize() out of the loop, at {seen_at(case)}: PyTorch orders the device's work by "
+            "itself; to time a step, record torch.cuda.Event(enable_timing=True) and read it steps later"
+        ),
+        basis="the GPU's measured waiting for the host, no more of it than these calls take",
+        effort=Effort.LINES,
+        estimate=case.what_if("host_synchronisation_removed") or case.remaining(0.0, 0.3, 1.0),
         fit=Fit.CAUSE,
     )
 

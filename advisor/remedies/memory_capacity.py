@@ -144,7 +144,29 @@ def _collect(case: Case) -> Proposal:
     )
 
 
+def _smaller_state(case: Case) -> Iterator[Proposal]:
+    name = str(case.setup("optimizer.name") or "")
+    if case.on_gpu and name in ("adam", "adamw"):
+        yield Proposal(
+            method="eightbit-optimizers",
+            how="bitsandbytes.optim.AdamW8bit or torchao's AdamW8bit in place of AdamW: a quarter of the state",
+            basis=f"two 32-bit numbers for each parameter become two of 8 bits; {_basis(case)}",
+            effort=Effort.LINES,
+            fit=Fit.CAUSE,
+        )
+    if (case.number("world_size") or 1) > 1:
+        yield Proposal(
+            method="fsdp2",
+            how="fully_shard(block) for each block and fully_shard(model): each rank keeps its share of the state",
+            basis=f"parameters, gradients and state over {case.number('world_size'):g} ranks; {_basis(case)}",
+            effort=Effort.REWORK,
+            fit=Fit.CAUSE,
+        )
+
+
 def _near_the_limit(case: Case) -> Iterator[Proposal]:
+    if case.cause == "optimizer-state":
+        yield from _smaller_state(case)
     if case.has("large-vocab"):
         yield _fused_loss(case)
     yield Proposal(

@@ -5,10 +5,13 @@ import streamlit as st
 from trainrx.app.figures import host_lines, stage_bar, steps_over_time
 from trainrx.app.pages.parts import (
     cards,
+    crossings,
     device,
+    device_stages,
     estimate,
     loader,
     memory,
+    memory_use,
     metrics,
     ranks,
     telemetry,
@@ -44,6 +47,8 @@ def show(page: DiagnosisPage, run: RunFolder) -> None:
         estimate.show(details.estimate)
     if view.timed:
         show_stages(view, details.compute)
+    if details.device_stages is not None:
+        device_stages.show(details.device_stages)
     if details.device is not None:
         device.show(details.device)
     show_steps(page)
@@ -55,9 +60,13 @@ def show(page: DiagnosisPage, run: RunFolder) -> None:
         show_lines(view)
     if details.loader is not None:
         loader.show(details.loader)
+    if details.crossings is not None:
+        crossings.show(details.crossings)
     show_ranks(page)
     if details.memory is not None:
         memory.show(details.memory)
+    if details.memory_use is not None:
+        memory_use.show(details.memory_use)
     if details.telemetry is not None:
         telemetry.show(details.telemetry)
     show_setup(view)

@@ -11,8 +11,10 @@ from rich.text import Text
 
 from ...profiler.report import Prescription, Report
 from ..views.compute import compute_line
+from ..views.device_stages import caption
 from ..views.ending import SAMPLE, ending
 from ..views.format import duration, percent, times
+from ..views.memory_use import memory_use_view
 from ..views.ranks import clocks
 from .bars import device_bar, stage_bar
 from .estimate import estimate_view
@@ -47,8 +49,16 @@ def _blocks(report: Report) -> Iterator[RenderableType]:
         yield from (stage_bar(report.stages), stage_table(report.stages))
     if report.estimate is not None:
         yield from estimate_view(report.estimate)
+    if report.device_stages is not None:
+        by_device = report.device_stages
+        table = stage_table(by_device.stages)
+        yield from _block("On the GPU", Text(caption(by_device)), stage_bar(by_device.stages), table)
     if report.device is not None:
         yield from _block("Device", device_bar(report.device))
+    memory = memory_use_view(report)
+    if memory is not None and report.memory_use is not None and report.memory_use.on_device:
+        parts = ", ".join(f"{name} {size}" for name, size, *_ in memory.parts)
+        yield from _block(memory.title, Text(f"{memory.caption} {parts}".rstrip()))
     if report.kernel_classes:
         yield from (Text(), kernel_table(report.kernel_classes))
     if len(report.ranks) > 1:

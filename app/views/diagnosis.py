@@ -170,7 +170,7 @@ def diagnosis_view(report: Report, manifest: Manifest, *, warnings: Iterable[str
         warnings=(*warnings, *([_sentence(manifest.note)] if manifest.note else [])),
         timed=report.step_time is not None,
         figures=_figures(report),
-        stages=tuple(_stage(stage) for stage in report.stages),
+        stages=tuple(stage_view(stage) for stage in report.stages),
         stages_caption=_stages_caption(report),
         findings=tuple(_finding(finding) for finding in report.findings),
         lines=tuple(_lines(report)),
@@ -278,7 +278,8 @@ def _recorder(report: Report) -> Figure:
     return Figure("Recorder cost", text.percent(cost.overhead_share), detail, _COST)
 
 
-def _stage(stage: StageShare) -> StageView:
+def stage_view(stage: StageShare) -> StageView:
+    """A stage with its numbers written out."""
     ms = stage.seconds_per_step * 1e3
     return StageView(stage.name, ms, stage.share, text.milliseconds(ms), text.percent(stage.share))
 

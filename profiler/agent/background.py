@@ -88,13 +88,15 @@ class Background:
         self._heed_stop()
         self._read_memory()
         self._n_spans += self._folder.write_spans(self._recorder.spans)
+        self._folder.write_device(self._recorder.clock.records)
         self._n_samples += self._sampler.flush()
 
     def _read_memory(self) -> None:
         moment = time.monotonic()
         if moment - self._memory_read >= (moment - self._started) / MEMORY_READINGS:
             self._memory_read = moment
-            self._folder.fact("memory", **memory.used(), uncollected=gc.get_count()[0])
+            device = self._recorder.device_memory.used()
+            self._folder.fact("memory", **memory.used(), **device, uncollected=gc.get_count()[0])
 
     def _heed_stop(self) -> None:
         try:
@@ -111,6 +113,7 @@ class Background:
             spans=self._n_spans,
             samples=self._n_samples,
             interval_s=self._interval_s,
+            clock_s=self._recorder.clock.cost_ns / 1e9,
             core_wait_ns=core_wait_ns(self._recorder.native_thread),
         )
 

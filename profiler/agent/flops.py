@@ -1,4 +1,5 @@
-"""Counts the floating-point operations of one step, after the deep window, with torch's own formulas.
+"""Counts the floating-point operations of one step, after the deep window, with torch's own formulas, and what crosses
+between host and device in it.
 
 A dispatch mode looks at each operator on its way and passes it on unchanged, so results stay as they are. It stays away
 where it would change what runs: compiled models (a mode makes them run uncompiled) and modes of the script's own.
@@ -10,6 +11,8 @@ from __future__ import annotations
 import sys
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
+
+from .crossings import Crossings
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -61,6 +64,7 @@ class FlopCount:
         else:
             largest = sorted(mode.by_operator.items(), key=lambda item: -item[1])[:MAX_OPERATORS]
             _tell(recorder, flops=sum(mode.by_operator.values()), by_operator=dict(largest), step=done)
+            _tell_crossings(recorder, mode.crossings)
         return True
 
     def _leave(self) -> bool:
@@ -89,6 +93,12 @@ def _tell(recorder: Recorder, **values: Any) -> None:
         recorder.folder.fact("flops", **values)
 
 
+def _tell_crossings(recorder: Recorder, crossings: Crossings) -> None:
+    calls = crossings.calls()
+    if recorder.folder is not None and calls:
+        recorder.folder.fact("crossings", calls=calls, left_out=crossings.left_out)
+
+
 def _why_not() -> str | None:
     """Why operations are not to be counted here; None if nothing speaks against it."""
     torch = sys.modules["torch"]
@@ -112,6 +122,7 @@ def _make_mode() -> Any:
             self.is_counting = True
             self.fault: Exception | None = None
             self.by_operator: dict[str, int] = {}
+            self.crossings = Crossings()
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             kwargs = kwargs or {}
@@ -119,6 +130,7 @@ def _make_mode() -> Any:
             if self.is_counting:
                 try:
                     self._count(func, args, kwargs, out)
+                    self.crossings.saw(func, args, kwargs, out)
                 except Exception as error:
                     self.is_counting, self.fault = False, error
             return out

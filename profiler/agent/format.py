@@ -10,15 +10,19 @@ A rank's folder holds
   ``facts.jsonl``, ``samples.bin``, and ``batches.bin`` with int64 records ``start_ns, end_ns, samples, samples_wall_ns,
   samples_cpu_ns, collate_wall_ns, collate_cpu_ns, core_wait_ns, bytes_read, pid``; core wait and bytes count from the
   process's start, -1 where not known;
+- ``device.bin``: of a run on a GPU, little-endian int64 records ``code, start_ns, end_ns, device_start_ns,
+  device_end_ns``: a span of ``spans.bin``, or the end of a fetch, and when the device came to its beginning and end,
+  in nanoseconds of the device's clock since the first one;
 - ``trace.json.gz``: the Chrome trace of the deep window, if there was one;
 - ``fault``: reserved space that the agent overwrites when it switches itself off, so that a full disk can still tell.
 - ``gone``: written by the launcher when it sees the process end: JSON with ``t`` and, where known, ``signal``.
 
-A run may go on for weeks, so files of records are bounded. ``spans.bin``, ``samples.bin`` and ``batches.bin`` grow to
-8 MiB; what comes after lies in ``<name>.1``, ``<name>.2``, … of 4 MiB each, of which the last `KEPT_SEGMENTS` are kept:
-the beginning and the latest stretch in full detail, nothing between. Of all spans after ``spans.bin`` was full,
-``minutes.bin`` has an int64 record a minute: ``start_ns, end_ns, steps, steps_ns, shortest_step_ns, longest_step_ns``
-and the summed nanoseconds of the spans of each of `MINUTE_CODES`; spans lie within one another, so these sums overlap.
+A run may go on for weeks, so files of records are bounded. ``spans.bin``, ``samples.bin``, ``batches.bin`` and
+``device.bin`` grow to 8 MiB; what comes after lies in ``<name>.1``, ``<name>.2``, … of 4 MiB each, of which the last
+`KEPT_SEGMENTS` are kept: the beginning and the latest stretch in full detail, nothing between. Of all spans after
+``spans.bin`` was full, ``minutes.bin`` has an int64 record a minute: ``start_ns, end_ns, steps, steps_ns,
+shortest_step_ns, longest_step_ns`` and the summed nanoseconds of the spans of each of `MINUTE_CODES`; spans lie within
+one another, so these sums overlap.
 ``facts.jsonl`` grows to 32 MiB, from then on only last words are added: samples whose stack came later have no name.
 
 The launcher may write ``stop`` into the run folder: the number of the step after which all ranks end.
@@ -34,6 +38,7 @@ FAULT_FILE = "fault"
 GONE_FILE = "gone"
 WORKERS_FOLDER = "workers"
 BATCHES_FILE = "batches.bin"
+DEVICE_FILE = "device.bin"
 MAIN_PROCESS = "main"
 TRACE_FILE = "trace.json.gz"
 STOP_FILE = "stop"
@@ -46,6 +51,7 @@ FAULT_BYTES = 1024
 SPAN_WORDS = 4
 SAMPLE_WORDS = 2
 BATCH_WORDS = 10
+DEVICE_WORDS = 5
 
 #: Span codes. The argument is the loader's or optimizer's number, or as said.
 DATA_WAIT = 1  #: argument: loader number, plus `READY_UNIT` times one more than the batches that lay ready (0: unknown)

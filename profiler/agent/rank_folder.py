@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from . import process
 from .format import (
     BATCHES_FILE,
+    DEVICE_FILE,
     FACTS_FILE,
     FAULT_BYTES,
     FAULT_FILE,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import collections
     from collections.abc import Iterable, Iterator
 
+    from .device_clock import Record
     from .recorder import Span
 
 FULL = "The file of facts is full: stacks and settings seen later in this run were not written down."
@@ -100,6 +102,7 @@ class RankFolder(RecordFolder):
         super().__init__(path)
         self._lock = threading.Lock()
         self._spans = RollingFile(self, SPANS_FILE)
+        self._device: RollingFile | None = None
         self._minute = Minutes()
         self._fault = self.open(FAULT_FILE, os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0))
         os.write(self._fault, b" " * FAULT_BYTES)
@@ -127,6 +130,14 @@ class RankFolder(RecordFolder):
                 if self._spans.is_rolling:
                     self._write_minute(self._minute.add(spans))
         return len(spans)
+
+    def write_device(self, queue: collections.deque[Record]) -> None:
+        """Move what was read of the device's clock to disk; the file is made with the first of it."""
+        records = [queue.popleft() for _ in range(len(queue))]
+        if records:
+            with self._lock:
+                self._device = self._device or RollingFile(self, DEVICE_FILE)
+                self._device.write(_words(records))
 
     def _write_minute(self, record: tuple[int, ...] | None) -> None:
         if record is not None:

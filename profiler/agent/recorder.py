@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from . import environment, process
 from .background import Background
+from .batch_facts import BatchFacts
 from .calibrate import span_cost_s
+from .device_clock import DeviceClock
+from .device_memory import DeviceMemory
 from .flops import FlopCount
 from .format import PROCESS_CPU, STEP, STEP_TRACED
 from .graph_size import GraphSize
+from .holdings import Holdings
 from .loading import Loading
 from .losses import Losses
 from .model_facts import ModelFacts
@@ -57,6 +61,7 @@ class Recorder:
         parallel: the models under data parallelism.
         wrappers: code of the functions that the hooks put around torch's, for TorchDynamo to skip.
         folder: where this rank writes, once claimed.
+        clock: times stages on a GPU.
         fetches: batches fetched in the step so far.
         failed: the agent switched itself off after a fault of its own.
     """
@@ -70,12 +75,16 @@ class Recorder:
         self.spans: collections.deque[Span] = collections.deque()
         self.folder: RankFolder | None = None
         self.loading = Loading(self)
+        self.clock = DeviceClock(self)
+        self.device_memory = DeviceMemory(self)
+        self.holdings = Holdings(self)
         timed = options.warmup + (options.steps or DEFAULT_TIMED_STEPS)
         self.window = TraceWindow(first=timed, steps=options.traced_steps)
         self.flops = FlopCount(options.flops_after(timed))
         self.wrappers: list[CodeType] = []
         self.parallel: list[weakref.ref[Any]] = []
         self.model_facts = ModelFacts(self)
+        self.batch_facts = BatchFacts(self)
         self.graph_size = GraphSize(self)
         self.steps = 0
         self.traced = False
@@ -131,6 +140,7 @@ class Recorder:
         self.flops.abandon()
         if self.thread == _NOBODY:
             return
+        self.clock.leave_to_parent()
         self.rearm(self.options)
 
     def rearm(self, options: Options) -> None:
@@ -214,6 +224,13 @@ class Recorder:
         except Exception as error:
             self.fail(error)
 
+    def saw_batch(self, batch: Any, loader: int) -> None:
+        """One of the first batches: look at its size."""
+        try:
+            self.batch_facts.saw(batch, loader)
+        except Exception as error:
+            self.fail(error)
+
     def script_failed(self, error: BaseException) -> None:
         """The script ends with an exception that nobody caught."""
         try:
@@ -267,6 +284,7 @@ class Recorder:
             windowed = self.window.at_step(self, self.steps)
             if self.flops.at_step(self, self.steps) or windowed:
                 self._step_start = now()
+            self.clock.at_step(counts=not self.traced)
         except Exception as error:
             self.fail(error)
         if self.stop_at is not None and self.steps >= self.stop_at and self.is_on:
@@ -291,6 +309,7 @@ class Recorder:
     def finish(self, reason: str) -> None:
         """Write down that recording ended in good order."""
         self.flops.abandon()
+        self.clock.close()
         try:
             self.window.close(self)
         except Exception as error:
@@ -302,6 +321,7 @@ class Recorder:
                 self._background.tell_cost()
             self.folder.fact("end", reason=reason, steps=self.steps)
             self.folder.write_spans(self.spans)
+            self.folder.write_device(self.clock.records)
 
 
 def drain_quietly(recorder: Recorder) -> None:

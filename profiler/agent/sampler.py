@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import linecache
 import os
 import sys
 import time
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import FrameType
 
     from .rank_folder import RecordFolder
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
 MAX_STACKS = 20_000
 MAX_FRAMES = 60
 MAX_TEXT = 200
-_NOT_THE_SCRIPT = (os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.__file__), "<")
+_AGENT = os.path.dirname(os.path.abspath(__file__))
+_NOT_THE_SCRIPT = (_AGENT, os.path.dirname(os.__file__), "<")
+_COLLECTS_AT_ONCE = sys.version_info < (3, 12)
+_CALLED: Callable[[Any], Any] = methodcaller("__call__")
 _LIBRARY_MARKS = ("/site-packages/", "/dist-packages/", "\\site-packages\\")
 
 
@@ -35,7 +40,7 @@ class StackSampler:
 
     def sample(self, thread: int) -> None:
         """Take one sample of a thread, by its ident."""
-        frame = sys._current_frames().get(thread)
+        frame = current_frames().get(thread)
         if frame is not None:
             self._samples.append((time.perf_counter_ns(), self._number(frame)))
 
@@ -60,8 +65,26 @@ class StackSampler:
         return number
 
 
+def current_frames() -> dict[int, FrameType]:
+    """The frame of every thread, got without collecting garbage.
+
+    Before Python 3.12 an allocation may start a collection at once, and ``sys._current_frames`` allocates while it
+    holds the lock on the list of threads. Python code that a collection calls may then let another thread run, which
+    waits for that lock for ever if it is starting a thread. `map` runs the three functions in C, so that no other
+    thread runs between them.
+    """
+    if not _COLLECTS_AT_ONCE or not gc.isenabled():
+        return sys._current_frames()
+    try:
+        _, frames, _ = map(_CALLED, (gc.disable, sys._current_frames, gc.enable))
+    except BaseException:
+        gc.enable()
+        raise
+    return frames
+
+
 def describe_stack(frame: FrameType | None) -> list[tuple[Any, ...]]:
-    """Frames as ``file, line, function``, innermost first; the first one of the script itself with the line's text."""
+    """Frames as ``file, line, function``, innermost first; the innermost and the script's innermost with their text."""
     return _describe(_key(frame))
 
 
@@ -94,8 +117,20 @@ def _describe(key: Sequence[Any]) -> list[tuple[Any, ...]]:
         (code.co_filename, line, getattr(code, "co_qualname", code.co_name))
         for code, line in zip(key[::2], key[1::2])  # noqa: B905 - the agent also runs on Python 3.9
     ]
-    for position, (file, line, function) in enumerate(frames):
-        if not file.startswith(_NOT_THE_SCRIPT) and not any(mark in file for mark in _LIBRARY_MARKS):
-            frames[position] = (file, line, function, linecache.getline(file, line).strip()[:MAX_TEXT])
-            break
+    found = {_first(frames, _is_script), _first(frames, _is_not_ours)}
+    for position in (place for place in found if place is not None):
+        file, line, function = frames[position]
+        frames[position] = (file, line, function, linecache.getline(file, line).strip()[:MAX_TEXT])
     return frames
+
+
+def _first(frames: Sequence[tuple[Any, ...]], is_one: Callable[[str], bool]) -> int | None:
+    return next((position for position, (file, *_) in enumerate(frames) if is_one(file)), None)
+
+
+def _is_not_ours(file: str) -> bool:
+    return not file.startswith(_AGENT)
+
+
+def _is_script(file: str) -> bool:
+    return not file.startswith(_NOT_THE_SCRIPT) and not any(mark in file for mark in _LIBRARY_MARKS)

@@ -9,20 +9,19 @@ from ..observation import Observation
 from ..report import Fact, Finding, HostTelemetry
 from ..timeline.process_memory import ProcessMemory
 from ..timeline.worker_memory import WorkerMemory
-from ..vocabulary import Kind, Severity
+from ..vocabulary import Severity
+from . import gpu_memory
 from .finding import percent
+from .gpu_memory import composition
+from .memory import grows, mega, memory_finding
 from .thresholds import (
     AT_LIMIT_SHARE,
     COPIED_BYTES,
     COPIED_SHARE,
     DOMINANT_PART,
-    GROWTH_BYTES,
-    GROWTH_SHARE,
     LATE_COPIES_SHARE,
     NEAR_LIMIT_SHARE,
-    RISING_SHARE,
     SOON_STEPS,
-    confidence,
 )
 
 _GROWTH = {
@@ -33,11 +32,13 @@ _GROWTH = {
 
 
 def find(observation: Observation) -> Finding | None:
-    """Growth first, for it ends every run that is long enough."""
+    """Growth first, for it ends every run that is long enough; the GPU's memory before the process's."""
     return (
-        _growing(observation)
+        gpu_memory.growing(observation)
+        or _growing(observation)
         or _copying(observation)
         or _shared_memory(observation)
+        or gpu_memory.full(observation)
         or _near_limit(observation)
     )
 
@@ -45,29 +46,20 @@ def find(observation: Observation) -> Finding | None:
 def _growing(observation: Observation) -> Finding | None:
     memory = observation.memory
     growth = None if memory is None else memory.growth_bytes_per_step
-    if memory is None or growth is None or not _grows(memory, growth):
+    if memory is None or growth is None or not grows(memory, growth):
         return None
     cause, left = _cause(observation, memory), _steps_left(observation, memory, growth)
     forecast = (
         "" if left is None else f", and ends in about {left:.0f} steps ({_time(left * observation.step_s)})"
     )
-    return _finding(
+    return memory_finding(
         observation,
         cause=cause,
         severity=Severity.HIGH if left is not None and left < SOON_STEPS else Severity.MODERATE,
         summary=(
-            f"The training process's memory grows by {_mega(growth)} in every step{forecast}: {_GROWTH[cause]}."
+            f"The training process's memory grows by {mega(growth)} in every step{forecast}: {_GROWTH[cause]}."
         ),
-        evidence=_evidence(memory),
-    )
-
-
-def _grows(memory: ProcessMemory, growth: float) -> bool:
-    total = growth * memory.steps
-    return (
-        memory.rising_share >= RISING_SHARE
-        and total >= GROWTH_BYTES
-        and total >= GROWTH_SHARE * memory.peak_bytes
+        evidence=(*_evidence(memory), *composition(observation.memory_use, memory)),
     )
 
 
@@ -102,15 +94,15 @@ def _copying(observation: Observation) -> Finding | None:
     host = _host(observation)
     free = None if host is None else host.available_bytes
     ends = free is not None and memory.shared_bytes > free
-    rest = f"; {_mega(memory.shared_bytes)} more can follow" + (
-        f", and only {_mega(free)} are free" if ends and free is not None else ""
+    rest = f"; {mega(memory.shared_bytes)} more can follow" + (
+        f", and only {mega(free)} are free" if ends and free is not None else ""
     )
-    return _finding(
+    return memory_finding(
         observation,
         cause="copy-on-write-python-objects",
         severity=Severity.HIGH if ends else Severity.MODERATE,
         summary=(
-            f"{memory.workers} loader workers have copied {_mega(memory.copied_bytes)} of the memory that they share "
+            f"{memory.workers} loader workers have copied {mega(memory.copied_bytes)} of the memory that they share "
             f"with the training process{rest}: looking at a Python object writes its reference count."
         ),
         evidence=(
@@ -138,12 +130,12 @@ def _shared_memory(observation: Observation) -> Finding | None:
     share = used / size
     if share < NEAR_LIMIT_SHARE:
         return None
-    return _finding(
+    return memory_finding(
         observation,
         cause="shm-limit",
         severity=Severity.HIGH if share >= AT_LIMIT_SHARE else Severity.MODERATE,
         summary=(
-            f"Shared memory (/dev/shm) has {percent(share)} of its {_mega(size)} in use: loader workers hand batches "
+            f"Shared memory (/dev/shm) has {percent(share)} of its {mega(size)} in use: loader workers hand batches "
             "over in it, and the next that finds no room ends the run."
         ),
         evidence=(
@@ -160,7 +152,7 @@ def _near_limit(observation: Observation) -> Finding | None:
         return None
     evaluates = _peaks_in_evaluation(observation, memory)
     why = f": {_GROWTH['eval-without-no-grad']}" if evaluates else ""
-    return _finding(
+    return memory_finding(
         observation,
         cause="eval-without-no-grad" if evaluates else "near-limit",
         severity=Severity.HIGH if share >= AT_LIMIT_SHARE else Severity.MODERATE,
@@ -168,7 +160,7 @@ def _near_limit(observation: Observation) -> Finding | None:
             f"The training process uses {percent(share)} of the memory that it may use{why}. A larger batch or a "
             "longer sample ends the run."
         ),
-        evidence=_evidence(memory),
+        evidence=(*_evidence(memory), *composition(observation.memory_use, memory)),
     )
 
 
@@ -183,26 +175,6 @@ def _evidence(memory: ProcessMemory) -> tuple[Fact, ...]:
     if memory.uncollected_per_step:
         facts.append(Fact(name="objects not collected, more per step", value=memory.uncollected_per_step))
     return tuple(facts)
-
-
-def _finding(
-    observation: Observation, *, cause: str, severity: Severity, summary: str, evidence: tuple[Fact, ...]
-) -> Finding:
-    return Finding(
-        kind=Kind.MEMORY_CAPACITY,
-        family=Kind.MEMORY_CAPACITY.family,
-        cause=cause,
-        share=0.0,
-        ms_per_step=0.0,
-        severity=severity,
-        confidence=confidence(observation.step_time.n),
-        evidence=list(evidence),
-        summary=summary,
-    )
-
-
-def _mega(size: float) -> str:
-    return f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{size / 2**20:.1f} MB"
 
 
 def _time(seconds: float) -> str:

@@ -75,6 +75,13 @@ STEP_LEVELS: dict[Kind, Levels] = {
         0.20,
         "ours: a boost clock wanders by 2 to 3 %; a power cap costs large devices 5 to 10 % and is usual",
     ),
+    Kind.HOST_SYNC: Levels(
+        0.05,
+        0.15,
+        0.30,
+        "as on traces; of the step by the device's clock, what a host that ran ahead would hide",
+    ),
+    Kind.H2D_TRANSFER: Levels(0.05, 0.10, 0.25, "as on traces"),
     Kind.COMPUTE: Levels(
         0.50, 2.0, 2.0, "ours: computing is what a step is for, so that alone is never more than a note"
     ),
@@ -197,6 +204,9 @@ LATE_COPIES_SHARE = 0.2
 #: Share of the limit from which on memory is nearly full. TraceML: 92 and 97 %.
 NEAR_LIMIT_SHARE = 0.92
 AT_LIMIT_SHARE = 0.97
+#: Share of what a GPU's allocator has reserved that no tensor fills, from which on it counts as fragmented. Ours:
+#: blocks are rounded up to 2 MB and cached, which leaves a few percent.
+FRAGMENTED_SHARE = 0.2
 #: A growth that ends the run within so many steps is high. Ours: less than a long epoch.
 SOON_STEPS = 10_000
 #: From so many cores' worth of other programs' work on, a core counts as taken. Ours: less is a desktop's noise.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .gpm import GpmReader
 from .source import Reading
 
 #: PCIe throughput takes NVML 20 ms a direction, and devices change hands slowly: both once in so many readings.
@@ -30,7 +31,7 @@ class NvmlSource:
     (share of the driver's last sampling period with a kernel running), ``memory_bytes``, ``memory_total_bytes``,
     ``clock_mhz``, ``clock_max_mhz``, ``memory_clock_mhz``, ``reasons`` (why the clock is held down), ``is_idle``,
     ``power_w``, ``power_limit_w``, ``energy_j`` (since the driver was loaded), ``temperature_c``; now and then also
-    ``name``, ``pcie_received_bytes_s`` and ``pcie_sent_bytes_s``.
+    ``name``, ``pcie_received_bytes_s`` and ``pcie_sent_bytes_s``; where there are GPM counters, those of `gpm` too.
     """
 
     name = "devices"
@@ -40,6 +41,7 @@ class NvmlSource:
         self._devices: list[tuple[int, bool, Any]] = []
         self._count = 0
         self._nvml = library if library is not None else _pynvml()
+        self._gpm = GpmReader(self._nvml)
         try:
             self._nvml.nvmlInit()
         except self._nvml.NVMLError as error:
@@ -59,6 +61,7 @@ class NvmlSource:
     def close(self) -> None:
         """Let go of NVML."""
         if self.absence is None:
+            self._gpm.close()
             self._ask(self._nvml.nvmlShutdown)
 
     def _devices_of(self, pids: set[int]) -> list[tuple[int, bool, Any]]:
@@ -83,6 +86,7 @@ class NvmlSource:
             "is_matched": is_matched,
             **self._clocks(handle),
             **self._energy(handle),
+            **self._gpm.read(index, handle),
         }
         rates = self._ask(nvml.nvmlDeviceGetUtilizationRates, handle)
         memory = self._ask(nvml.nvmlDeviceGetMemoryInfo, handle)

@@ -62,6 +62,13 @@ def process_memory(recording: RankRecording, steps: Steps) -> ProcessMemory | No
         for fact in recording.facts.get("memory", [])
         if (moment := whole(fact, "t")) is not None and (used := whole(fact, key)) is not None
     ]
+    return over_steps(recording, readings, steps, limit_bytes=limit)
+
+
+def over_steps(
+    recording: RankRecording, readings: list[tuple[int, int]], steps: Steps, *, limit_bytes: int | None
+) -> ProcessMemory | None:
+    """Readings ``(time_ns, bytes)`` laid over the steps; None where there are none."""
     if not readings:
         return None
     times, used = _columns(readings)
@@ -73,7 +80,7 @@ def process_memory(recording: RankRecording, steps: Steps) -> ProcessMemory | No
         peak_bytes=int(used.max()),
         growth_bytes_per_step=_slope(x, y) if enough else None,
         rising_share=_rising_share(y) if enough else 0.0,
-        limit_bytes=limit,
+        limit_bytes=limit_bytes,
         steps=float(x[-1] - x[0]) if enough else 0.0,
         peak_in_evaluation=_in_evaluation(recording, int(times[used.argmax()])),
         uncollected_per_step=_uncollected_per_step(recording, steps),

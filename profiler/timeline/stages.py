@@ -57,6 +57,12 @@ class StageTimes:
             return {}
         return dict(zip(STAGES, self.seconds[chosen].mean(axis=0).tolist(), strict=True))
 
+    def relabelled(self, pieces: NDArray[np.bool_], stage: Stage, steps: Steps) -> StageTimes:
+        """The same with these pieces of the partition given to a stage."""
+        labels = np.where(pieces, _NUMBER[stage], self.segments.labels)
+        segments = Segments(self.segments.bounds_ns, labels)
+        return StageTimes(segments, _sum_by_step(segments, steps))
+
     def shares(self, chosen: NDArray[np.bool_]) -> list[StageShare]:
         """The stages that took any time over the chosen steps, in the order of `Stage`; shares sum to 1."""
         per_step = self.per_step(chosen)

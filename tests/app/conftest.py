@@ -16,7 +16,9 @@ from trainrx.profiler.agent import format as layout
 from trainrx.profiler.report import (
     CellAdvice,
     CollectiveSkew,
+    Crossing,
     DeviceShares,
+    DeviceStageInfo,
     DeviceStep,
     DeviceTelemetry,
     Estimate,
@@ -34,6 +36,8 @@ from trainrx.profiler.report import (
     LoaderReport,
     MatrixUse,
     MemoryCurveInfo,
+    MemoryPart,
+    MemoryUse,
     Prediction,
     Prescription,
     RankInfo,
@@ -54,7 +58,7 @@ from trainrx.profiler.report import (
     WorkerReport,
 )  # fmt: skip
 from trainrx.profiler.store import Manifest, RunFolder
-from trainrx.profiler.vocabulary import Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
+from trainrx.profiler.vocabulary import Call, Confidence, Family, IdleCause, Kind, RunStatus, Severity, Stage
 
 STAGES = {Stage.DATA_WAIT: 0.06, Stage.FORWARD: 0.012, Stage.BACKWARD: 0.023, Stage.HOST: 0.005}
 VERDICT = "The training loop waits 60.0 ms of every step (60 %) for data at train.py:12 (load)."
@@ -125,6 +129,27 @@ def device(**idle: float) -> DeviceShares:
         busy_share=0.6, compute_share=0.5, exposed_communication_share=0.08, exposed_copy_share=0.02,
         idle_share=0.4, idle_causes=causes,
     )  # fmt: skip
+
+
+def gpu_report(name: str = "gpu", **changes: Any) -> Report:
+    """Of a recorded run on a GPU."""
+    seen: dict[str, Any] = {
+        "device_stages": DeviceStageInfo(
+            steps=6, between_s=0.01, between_share=0.1, waits_s=0.02, lead_s=0.005,
+            stages=[StageShare(name=Stage.BACKWARD, seconds_per_step=0.07, share=0.7),
+                    StageShare(name=Stage.DATA_WAIT, seconds_per_step=0.02, share=0.2)],
+        ),
+        "crossings": [
+            Crossing(call=Call.ITEM, file="/home/u/train.py", line=30, function="main", calls_per_step=2,
+                     seconds_per_step=0.06, samples=50),
+        ],
+        "memory_use": MemoryUse(
+            on_device=True, peak_bytes=4 * 1024**3, limit_bytes=80 * 1024**3, reserved_peak_bytes=5 * 1024**3,
+            parts=[MemoryPart(name="parameters", bytes=1024**3), MemoryPart(name="rest", bytes=3 * 1024**3)],
+            largest_batch=700,
+        ),
+    }  # fmt: skip
+    return full_report(name, **{**seen, **changes})
 
 
 def traced_report(name: str = "traced", **changes: Any) -> Report:
@@ -337,6 +362,7 @@ class Samples:
     recording_manifest = staticmethod(recording_manifest)
     full_report = staticmethod(full_report)
     traced_report = staticmethod(traced_report)
+    gpu_report = staticmethod(gpu_report)
     attached_report = staticmethod(attached_report)
     advised_report = staticmethod(advised_report)
     prescription = staticmethod(prescription)

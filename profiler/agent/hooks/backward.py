@@ -39,6 +39,7 @@ def _timed(original: Callable[..., Any], recorder: Recorder, autograd: Any) -> C
         if recorder.graph_size.is_watching:
             recorder.graph_size.saw(args[0] if args else kwargs.get("tensors", kwargs.get("outputs")))
         start = now()
+        begun = recorder.clock.begin() if recorder.clock.is_on else None
         try:
             recorder.work_begins(start)
         except Exception as error:
@@ -47,7 +48,10 @@ def _timed(original: Callable[..., Any], recorder: Recorder, autograd: Any) -> C
             return original(*args, **kwargs)
         finally:
             recorder.inside = False
-            spans.append((BACKWARD, start, now(), 0))
+            end = now()
+            spans.append((BACKWARD, start, end, 0))
+            if begun is not None:
+                recorder.clock.end(BACKWARD, start, end, begun)
             if watched is not None:
                 watched.remove()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..device_clock import CODES
+
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -16,5 +18,5 @@ def install(module: ModuleType, recorder: Recorder) -> None:
     """Skip the wrappers' code; what they call is compiled as before."""
     skip = getattr(module, "skip_code", None)
     if skip is not None:
-        for code in recorder.wrappers:
+        for code in (*recorder.wrappers, *CODES):
             skip(code)

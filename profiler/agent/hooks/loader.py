@@ -31,7 +31,7 @@ def install(module: Any, recorder: Recorder) -> None:
         if recorder.thread != get_ident() and not recorder.admits():
             return original_next(self)
         source = getattr(self, "_trainrx_loader", 0) + _batches_ready(self)
-        start, code = now(), LOADER_END
+        start, code, batch = now(), LOADER_END, None
         try:
             recorder.fetch_begins(start)
         except Exception as error:
@@ -42,7 +42,12 @@ def install(module: Any, recorder: Recorder) -> None:
             recorder.fetches += 1
             return batch
         finally:
-            spans.append((code, start, now(), source))
+            end = now()
+            spans.append((code, start, end, source))
+            if recorder.clock.is_on:
+                recorder.clock.moment(DATA_WAIT, end)
+            if code == DATA_WAIT and recorder.batch_facts.is_watching:
+                recorder.saw_batch(batch, source % READY_UNIT)
 
     @wraps(original_iter)
     def __iter__(self: Any) -> Any:

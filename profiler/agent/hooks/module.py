@@ -30,6 +30,7 @@ def install(module: Any, recorder: Recorder) -> None:
         if recorder.model_facts.is_watching and self.training and gradients_are_on():
             recorder.saw_call(self, args, kwargs)
         start = now()
+        begun = recorder.clock.begin() if recorder.clock.is_on else None
         try:
             recorder.work_begins(start)
         except Exception as error:
@@ -38,7 +39,10 @@ def install(module: Any, recorder: Recorder) -> None:
             return original(self, *args, **kwargs)
         finally:
             recorder.inside = False
-            spans.append((FORWARD, start, now(), _sort(self) if gradients_are_on() else WITHOUT_GRADIENTS))
+            end = now()
+            spans.append((FORWARD, start, end, _sort(self) if gradients_are_on() else WITHOUT_GRADIENTS))
+            if begun is not None:
+                recorder.clock.end(FORWARD, start, end, begun)
 
     base.__call__ = __call__
     recorder.skip_in_dynamo(__call__)

@@ -18,7 +18,7 @@ MODULE = "torch.optim.optimizer"
 def install(module: Any, recorder: Recorder) -> None:
     """Use torch's own step hooks, and wrap ``zero_grad``."""
     spans = recorder.spans
-    open_steps: list[int] = []
+    open_steps: list[tuple[int, Any]] = []
 
     def before(optimizer: Any, args: Any, kwargs: Any) -> None:
         if recorder.thread != get_ident() and not recorder.admits() and not recorder.rebind():
@@ -29,7 +29,7 @@ def install(module: Any, recorder: Recorder) -> None:
         except Exception as error:
             recorder.fail(error)
             return
-        open_steps.append(start)
+        open_steps.append((start, recorder.clock.begin() if recorder.clock.is_on else None))
 
     def after(optimizer: Any, args: Any, kwargs: Any) -> None:
         if recorder.thread != get_ident() or not open_steps:
@@ -37,8 +37,13 @@ def install(module: Any, recorder: Recorder) -> None:
         end = now()
         try:
             number = recorder.number(optimizer, "optimizer", describe)
-            spans.append((OPTIMIZER, open_steps.pop(), end, number))
+            start, begun = open_steps.pop()
+            spans.append((OPTIMIZER, start, end, number))
             recorder.update_ends(number, end)
+            if begun is not None:
+                recorder.clock.end(OPTIMIZER, start, end, begun)
+            if recorder.holdings.is_watching:
+                recorder.holdings.saw(optimizer, number)
         except Exception as error:
             recorder.fail(error)
 

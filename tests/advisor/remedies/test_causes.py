@@ -25,13 +25,12 @@ SLUG = re.compile(r"[a-z]+(-[a-z]+)*")
 RULES = Path(str(diagnosis.__file__)).parent
 REMEDIES = Path(str(remedies.__file__)).parent
 KINDS = {kind.value.replace("-", "_"): kind for kind in Kind}
+#: Files of rules beside those that are called like their kind.
+FILES = {**KINDS, "gpu_memory": Kind.MEMORY_CAPACITY}
 
 #: Causes that no rule finds in a recording, and why none can.
 NOT_FOUND = {
-    "activation-memory": "what fills a device's memory only a memory snapshot or a person tells",
     "cold-start": "compiling before the timed steps is paid once: how long the run goes on, a person knows",
-    "empty-cache-in-loop": "needs the waiting behind the call on a device",
-    "fragmentation": "needs the reserved and the allocated bytes of a device",
     "loss-graph-kept": "what keeps memory alive, growing-memory's own answer, only a person can read in the script",
     "non-fused-optimizer": "needs the optimizer's launches in a device trace",
     "numa-binding": "needs the rate of copies from either socket",
@@ -86,9 +85,9 @@ def found() -> set[tuple[Kind, str]]:
     """Kind and cause of all that rules on recordings and on traces may find."""
     files = [*RULES.glob("*.py"), *(RULES / "device").glob("*.py")]
     return {
-        (KINDS[path.stem], word)
+        (FILES[path.stem], word)
         for path in files
-        if path.stem in KINDS
+        if path.stem in FILES
         for word in told_by(ast.parse(path.read_text("utf-8")))
     }
 

@@ -44,6 +44,17 @@ def test_a_traced_run_shows_device_what_ifs_ranks_and_memory(page: AppTest, runs
     assert not page.exception
 
 
+def test_a_run_on_a_gpu_shows_its_clock_what_crosses_and_what_fills_it(
+    page: AppTest, runs: Path, samples: Any
+) -> None:
+    samples.store(runs, "a", report=samples.gpu_report("a"))
+    opened(page, "a")
+    assert [one for one in headings(page) if "GPU" in one] == [
+        "The same step on the GPU", "Between host and GPU", "What fills the GPU's memory",
+    ]  # fmt: skip
+    assert any("5.0 ms ahead" in caption.value for caption in page.caption)
+
+
 def test_a_recorded_run_shows_loader_and_machine(page: AppTest, runs: Path, samples: Any) -> None:
     report = samples.full_report("a", loader=samples.loader(), telemetry=samples.telemetry())
     samples.store(runs, "a", report=report)

@@ -18,8 +18,17 @@ from trainrx.app.views.ranks import MAX_ROWS, rank_matrix
 from trainrx.app.views.run_list import script_name
 from trainrx.app.views.telemetry import telemetry_view
 from trainrx.app.views.what_ifs import what_if_view
-from trainrx.profiler.report import ClockInfo, CollectiveUse, DeviceShares
-from trainrx.profiler.vocabulary import ClockBasis, IdleCause, Stage
+from trainrx.profiler.report import (
+    ClockInfo,
+    CollectiveUse,
+    Crossing,
+    DeviceShares,
+    DeviceStageInfo,
+    MemoryPart,
+    MemoryUse,
+    StageShare,
+)
+from trainrx.profiler.vocabulary import Call, ClockBasis, IdleCause, Stage
 
 
 def test_a_plain_run_has_none_of_them(samples: Any) -> None:
@@ -71,6 +80,52 @@ def test_kernels_without_a_device_view_say_why(samples: Any) -> None:
     view = device_view(samples.traced_report(device=None, device_reason="the trace has no host side"))
     assert view is not None
     assert (view.bar, view.bar_reason) == (None, "n/a: the trace has no host side")
+
+
+def test_stages_by_the_gpus_clock_say_what_they_mean(samples: Any) -> None:
+    by_device = DeviceStageInfo(
+        steps=12,
+        stages=[StageShare(name=Stage.BACKWARD, seconds_per_step=0.09, share=0.9)],
+        between_s=0.01,
+        between_share=0.1,
+        lead_s=0.004,
+    )
+    view = details(samples.full_report(device_stages=by_device)).device_stages
+    assert view is not None
+    assert [(stage.stage, stage.time) for stage in view.stages] == [(Stage.BACKWARD, "90.0 ms")]
+    assert "12 timed steps" in view.caption and "4.0 ms ahead" in view.caption and "10 %" in view.caption
+
+
+def test_lines_that_cross_say_how(samples: Any) -> None:
+    crossings = [
+        Crossing(call=Call.ITEM, file="/u/train.py", line=9, function="main", calls_per_step=2, bytes_per_step=8,
+                 seconds_per_step=0.02, samples=30),
+        Crossing(call=Call.TO_DEVICE, file="/u/train.py", line=4, function="main", calls_per_step=1,
+                 bytes_per_step=2**20, pinned=False, non_blocking=True),
+    ]  # fmt: skip
+    view = details(samples.full_report(crossings=crossings)).crossings
+    assert view is not None and "counted in one step" in view.caption
+    read, copied = view.rows
+    assert (read.time, read.calls, read.size, read.memory) == ("20.0 ms", "2", "n/a", "n/a")
+    assert (copied.time, copied.size, copied.memory) == ("n/a", "1.0 MiB", "pageable, non-blocking")
+
+
+def test_memory_is_shared_out_to_its_uses(samples: Any) -> None:
+    use = MemoryUse(
+        on_device=True, peak_bytes=8 * 2**30, limit_bytes=80 * 2**30, reserved_peak_bytes=10 * 2**30, steps_left=500.0,
+        parts=[MemoryPart(name="parameters", bytes=2 * 2**30), MemoryPart(name="rest", bytes=6 * 2**30, basis="derived")],
+        largest_batch=96,
+    )  # fmt: skip
+    view = details(samples.full_report(memory_use=use)).memory_use
+    assert view is not None and "80.0 GiB" in view.caption and "500 steps" not in view.caption
+    growing = samples.finding().model_copy(update={"cause": "growing-memory"})
+    grown = details(samples.full_report(memory_use=use, findings=[growing])).memory_use
+    assert grown is not None and "500 steps" in grown.caption
+    assert [part[2:] for part in view.parts] == [("25 %", "measured"), ("75 %", "derived")]
+    assert dict(view.facts)["largest batch, predicted"] == "96"
+    assert dict(view.facts)["reserved, without a tensor"].startswith("2")
+    alone = MemoryUse(on_device=False, peak_bytes=100)
+    assert details(samples.full_report(memory_use=alone)).memory_use is None
 
 
 def test_what_ifs_come_best_first_and_what_brings_nothing_is_named(samples: Any) -> None:

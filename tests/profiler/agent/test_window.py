@@ -51,6 +51,8 @@ class Folder:
     def write_spans(self, spans: Any) -> int:
         return 0
 
+    def write_device(self, records: Any) -> None: ...
+
 
 class Mark:
     def __init__(self, name: str) -> None:

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from trainrx.profiler.diagnosis import diagnose, memory_capacity
-from trainrx.profiler.report import HostTelemetry, Telemetry
+from trainrx.profiler.report import HostTelemetry, MemoryPart, MemoryUse, Telemetry
+from trainrx.profiler.timeline.memory_use import ACTIVATIONS, DeviceMemory
 from trainrx.profiler.timeline.process_memory import ProcessMemory
 from trainrx.profiler.timeline.worker_memory import WorkerMemory
 from trainrx.profiler.vocabulary import Kind, Severity, Stage
@@ -55,6 +56,58 @@ def test_a_nearly_full_machine(observe, peak: float, severity: Severity) -> None
 def test_an_unknown_limit_gives_no_forecast(observe) -> None:
     found = memory_capacity.find(observe(MODEL, memory=replace(GROWING, limit_bytes=None)))
     assert found is not None and found.severity is Severity.MODERATE and "limit" not in found.summary
+
+
+def on_gpu(peak: int, reserved: int, *, total: int = 10_000, **more: int) -> DeviceMemory:
+    growth = replace(STEADY, peak_bytes=peak * MEGA, limit_bytes=total * MEGA)
+    counts = {"inactive_split_bytes": 0, "retries": 0, "out_of_memory": 0, "outside_bytes": 0, **more}
+    return DeviceMemory(growth=growth, reserved_peak_bytes=reserved * MEGA, **counts)
+
+
+def use_of(device: DeviceMemory, state: int) -> MemoryUse:
+    """A use of which parameters and gradients are a tenth each."""
+    peak = device.allocated_peak_bytes
+    sizes = {"parameters": peak // 10, "gradients": peak // 10, "optimizer state": state * MEGA}
+    parts = [MemoryPart(name=name, bytes=size) for name, size in sizes.items()]
+    rest = MemoryPart(name=ACTIVATIONS, bytes=peak - sum(sizes.values()), basis="derived")
+    return MemoryUse(on_device=True, peak_bytes=peak, parts=[*parts, rest], largest_batch=40)
+
+
+@pytest.mark.parametrize(
+    ("device", "state", "cause", "severity"),
+    [
+        (on_gpu(9000, 9300), 900, "activation-memory", Severity.MODERATE),
+        (on_gpu(9000, 9800), 900, "activation-memory", Severity.HIGH),
+        (on_gpu(9000, 9300), 4500, "optimizer-state", Severity.MODERATE),
+        (on_gpu(7000, 9300), 900, "fragmentation", Severity.MODERATE),
+        (on_gpu(5000, 5200, retries=3), 900, "activation-memory", Severity.HIGH),
+        (on_gpu(5000, 8000, out_of_memory=1), 900, "fragmentation", Severity.HIGH),
+    ],
+)
+def test_a_gpu_that_is_nearly_full_is_told_by_what_fills_it(
+    observe, device: DeviceMemory, state: int, cause: str, severity: Severity
+) -> None:
+    found = memory_capacity.find(
+        observe(MODEL, memory=STEADY, device_memory=device, memory_use=use_of(device, state))
+    )
+    assert found is not None and (found.cause, found.severity) == (cause, severity)
+    assert found.summary.startswith("The GPU's memory") and found.share == 0.0
+    facts = {fact.name: fact.value for fact in found.evidence}
+    assert facts["optimizer state"] == state * MEGA and facts["largest batch predicted to fit"] == 40
+
+
+def test_a_gpu_with_room_is_no_finding(observe) -> None:
+    assert memory_capacity.find(observe(MODEL, memory=STEADY, device_memory=on_gpu(5000, 8000))) is None
+
+
+def test_growth_on_the_gpu_comes_before_a_full_one(observe) -> None:
+    device = on_gpu(9000, 9800)
+    device = replace(
+        device, growth=replace(device.growth, growth_bytes_per_step=20.0 * MEGA, rising_share=0.9)
+    )
+    found = memory_capacity.find(observe(MODEL, memory=GROWING, device_memory=device))
+    assert found is not None and found.cause == "growing-memory"
+    assert "The GPU's memory grows by 20.0 MB" in found.summary and "about 50 steps" in found.summary
 
 
 def machine(**host: int) -> Telemetry:

@@ -164,3 +164,76 @@ def test_no_driver_is_a_reason() -> None:
     source = NvmlSource(fake_nvml(users=[], missing=("nvmlInit",)))
     assert source.absence == "NVML does not answer: Not Supported" and source.read([1]) is None
     source.close()
+
+
+class Gpm:
+    """Adds GPM counters to a fake NVML: a sample is a list that takes the number of its reading."""
+
+    NVML_GPM_METRICS_GET_VERSION = 1
+
+    def __init__(self, *, supported: bool = True, fails_at: int = 0) -> None:
+        self.supported, self.fails_at = supported, fails_at
+        self.taken = 0
+        self.freed = 0
+
+    def nvmlGpmQueryDeviceSupport(self, handle: int) -> Any:
+        return SimpleNamespace(isSupportedDevice=int(self.supported))
+
+    def nvmlGpmSampleAlloc(self) -> list[int]:
+        return [0]
+
+    def nvmlGpmSampleFree(self, sample: list[int]) -> None:
+        self.freed += 1
+
+    def nvmlGpmSampleGet(self, handle: int, sample: list[int]) -> None:
+        self.taken += 1
+        if self.taken == self.fails_at:
+            raise NvmlError("Unknown Error")
+        sample[0] = self.taken
+
+    def c_nvmlGpmMetricsGet_t(self) -> Any:
+        return SimpleNamespace(metrics=[SimpleNamespace(value=0.0, nvmlReturn=0) for _ in range(8)])
+
+    def nvmlGpmMetricsGet(self, asked: Any) -> Any:
+        assert asked.sample2[0] == asked.sample1[0] + 1
+        for metric in asked.metrics[: asked.numMetrics]:
+            metric.value, metric.nvmlReturn = {2: (80.0, 0), 3: (40.0, 0), 5: (55.0, 0), 10: (0.0, 3)}[
+                metric.metricId
+            ]
+        return asked
+
+
+def with_gpm(gpm: Gpm) -> Any:
+    nvml = fake_nvml(users=[[5]])
+    for name in dir(gpm):
+        if name.startswith(("nvml", "c_nvml", "NVML")):
+            setattr(nvml, name, getattr(gpm, name))
+    return nvml
+
+
+def test_gpm_counters_are_read_between_two_readings() -> None:
+    gpm = Gpm()
+    source = NvmlSource(with_gpm(gpm))
+    first, second, third = (source.read([5]) for _ in range(3))
+    assert first and "sm_active" not in first[0]
+    for reading in (second, third):
+        assert reading is not None
+        assert (reading[0]["sm_active"], reading[0]["sm_occupancy"], reading[0]["tensor_active"]) == (
+            0.8,
+            0.4,
+            0.55,
+        )
+        assert "dram_active" not in reading[0]  # the device refused that one
+    source.close()
+    assert gpm.freed == 2
+
+
+@pytest.mark.parametrize("gpm", [Gpm(supported=False), Gpm(fails_at=2)])
+def test_a_device_without_counters_is_read_without_them_and_not_asked_again(gpm: Gpm) -> None:
+    source = NvmlSource(with_gpm(gpm))
+    readings = [source.read([5]) for _ in range(4)]
+    assert all(
+        reading and "sm_active" not in reading[0] and reading[0]["busy"] == 0.97 for reading in readings
+    )
+    assert gpm.taken == gpm.fails_at
+    source.close()

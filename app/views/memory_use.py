@@ -1,0 +1,67 @@
+"""What fills the memory at its peak, as a table, with what is left and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...profiler.report import MemoryUse, Report
+from . import format as text
+
+#: The cause of a finding on memory that grows; a slope that no rule found is noise.
+GROWING = "growing-memory"
+
+
+@dataclass(frozen=True)
+class MemoryUseView:
+    """Uses of memory with size, share of the peak and whether that was counted or remains; and what it means."""
+
+    title: str
+    caption: str
+    parts: tuple[tuple[str, str, str, str], ...]
+    facts: tuple[tuple[str, str], ...]
+
+
+def memory_use_view(report: Report) -> MemoryUseView | None:
+    """The use of memory of a report; None where nothing but a peak is known of a process."""
+    use = report.memory_use
+    if use is None or not (use.parts or use.on_device):
+        return None
+    whole = max(use.peak_bytes, sum(part.bytes for part in use.parts), 1)
+    return MemoryUseView(
+        title="What fills the GPU's memory" if use.on_device else "What fills the process's memory",
+        caption=" ".join(_sentences(use, grows=any(one.cause == GROWING for one in report.findings))),
+        parts=tuple(
+            (part.name, text.size(part.bytes), text.percent(part.bytes / whole), part.basis)
+            for part in use.parts
+        ),
+        facts=tuple(_facts(use)),
+    )
+
+
+def _sentences(use: MemoryUse, *, grows: bool) -> Iterator[str]:
+    limit = "" if use.limit_bytes is None else f" of {text.size(use.limit_bytes)}"
+    yield f"At its peak {text.size(use.peak_bytes)}{limit}."
+    if use.parts:
+        yield "Parameters, gradients and optimizer state were counted from the tensors; the rest is what remains."
+    if grows and use.steps_left is not None:
+        yield f"It grows; predicted to reach the limit in {use.steps_left:,.0f} steps."
+
+
+def _facts(use: MemoryUse) -> Iterator[tuple[str, str]]:
+    if use.growth_bytes_per_step is not None:
+        yield "growth per step", text.size(round(max(use.growth_bytes_per_step, 0.0)))
+    if not use.on_device:
+        return
+    reserved = use.reserved_peak_bytes or 0
+    yield "reserved at most", text.size(reserved)
+    yield "reserved, without a tensor", text.size(max(reserved - use.peak_bytes, 0))
+    yield "free, in blocks in part in use", text.size(use.inactive_split_bytes or 0)
+    yield "beside PyTorch", "n/a" if use.outside_bytes is None else text.size(use.outside_bytes)
+    yield "asked again for memory", f"{use.retries or 0:,}×"
+    yield "out of memory", f"{use.out_of_memory or 0:,}×"
+    predicted = use.largest_batch
+    yield (
+        "largest batch, predicted",
+        text.unavailable(use.largest_batch_reason) if predicted is None else f"{predicted:,}",
+    )

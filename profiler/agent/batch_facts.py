@@ -1,0 +1,62 @@
+"""Facts on the first batches of each loader: how large they are, and whether a GPU could fetch them by itself."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
+
+WATCHED_BATCHES = 8
+MAX_PARTS = 512
+
+
+class BatchFacts:
+    """Looks at batches as they come from a loader."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._batches = 0
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether batches still need to be shown to `saw`."""
+        return self._batches < WATCHED_BATCHES
+
+    def saw(self, batch: Any, loader: int) -> None:
+        """A batch has come; ``loader`` is its loader's number."""
+        self._batches += 1
+        tensors = [tensor for tensor in tensors_in(batch) if tensor.device.type == "cpu"]
+        if self._recorder.folder is not None and tensors:
+            self._recorder.folder.fact("batch", loader=loader, **_sizes(tensors))
+
+
+def _sizes(tensors: list[Any]) -> dict[str, Any]:
+    """Bytes, and of those the page-locked ones; only a process that has started CUDA is asked for these."""
+    sizes = [int(tensor.numel() * tensor.element_size()) for tensor in tensors]
+    found: dict[str, Any] = {"bytes": sum(sizes), "tensors": len(tensors)}
+    if sys.modules["torch"].cuda.is_initialized():
+        pinned = (size for size, tensor in zip(sizes, tensors) if tensor.is_pinned())  # noqa: B905 - Python 3.9
+        found["pinned_bytes"] = sum(pinned)
+    return found
+
+
+def tensors_in(batch: Any) -> list[Any]:
+    """The plain tensors of nested lists, tuples and dicts, as far as `MAX_PARTS` parts; nothing else is touched."""
+    tensor = sys.modules["torch"].Tensor
+    found: list[Any] = []
+    waiting = collections.deque([batch])
+    for _ in range(MAX_PARTS):
+        if not waiting:
+            break
+        part = waiting.popleft()
+        if type(part) is tensor:
+            found.append(part)
+        elif isinstance(part, (dict, collections.UserDict)):
+            waiting.extend(itertools.islice(part.values(), MAX_PARTS))
+        elif isinstance(part, (list, tuple)):
+            waiting.extend(part[:MAX_PARTS])
+    return found

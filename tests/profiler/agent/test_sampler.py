@@ -1,0 +1,77 @@
+"""Samples of stacks, taken so that they can never make two threads wait for each other."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+
+import pytest
+
+from trainrx.profiler.agent import sampler
+
+
+def test_no_garbage_is_collected_while_the_list_of_threads_is_locked(monkeypatch: pytest.MonkeyPatch) -> None:
+    # GIVEN a way to see whether the collector is on while frames are taken
+    was_on: list[bool] = []
+    original = sys._current_frames
+    monkeypatch.setattr(sys, "_current_frames", lambda: (was_on.append(gc.isenabled()), original())[1])
+    # WHEN a sample is taken THEN it is off, and on again after
+    assert threading.get_ident() in sampler.current_frames()
+    assert was_on == [not sampler._COLLECTS_AT_ONCE]
+    assert gc.isenabled()
+
+
+def test_a_script_that_has_switched_its_collector_off_keeps_it_off() -> None:
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        assert threading.get_ident() in sampler.current_frames()
+        assert not gc.isenabled()
+    finally:
+        (gc.enable if was else gc.disable)()
+
+
+def test_a_fault_leaves_the_collector_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def boom() -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(sys, "_current_frames", boom)
+    with pytest.raises(MemoryError):
+        sampler.current_frames()
+    assert gc.isenabled()
+
+
+STARTS_THREADS = """
+    import gc, sys, threading, time
+    from trainrx.profiler.agent.sampler import current_frames
+
+    gc.set_threshold(1)
+    gc.callbacks.append(lambda phase, info: time.sleep(0))
+    end = time.monotonic() + 1.0
+
+    def sample():
+        while time.monotonic() < end:
+            current_frames()
+            time.sleep(0)
+
+    def deep(n):
+        return n and deep(n - 1)
+
+    def start(n):
+        if n:
+            return start(n - 1)
+        thread = threading.Thread(target=deep, args=(50,))
+        thread.start()
+        return thread
+
+    threading.Thread(target=sample).start()
+    while time.monotonic() < end:
+        start(30).join()
+    print("done")
+"""
+
+
+def test_a_thread_that_starts_others_goes_on(write_script, run_plain) -> None:
+    # GIVEN a script that starts threads while a busy collector calls Python; without care this hangs within a moment
+    assert run_plain(write_script(STARTS_THREADS)).stdout == "done\n"
