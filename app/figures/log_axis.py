@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 #: A wider axis keeps powers of ten only.
 FEW_DECADES = 2.5
 MAX_DECADES = 40
 
 
-def log_axis(values: Sequence[float]) -> dict[str, object]:
+def log_axis(values: Sequence[float]) -> dict[str, Any]:
     """The settings of a logarithmic axis over ``values``; without a positive one it stays linear."""
     positive = [value for value in values if value > 0]
     if not positive:
