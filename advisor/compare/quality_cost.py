@@ -15,7 +15,7 @@ from ...profiler.errors import NotEnoughEvidence, UsageError
 from .costs import CostAxis
 from .curve_fairness import Asked, Check, checks
 from .curves import Curve, Direction, cost_to_quality, quality_at_cost
-from .methods import Method, Source, methods_of
+from .methods import Method, SeedRun, Source, methods_of
 from .pareto import pareto_front
 from .speedups import (
     Outcome,
@@ -253,12 +253,18 @@ def _spread(values: Sequence[float | None], direction: Direction) -> Spread:
     return Spread(median, *((worst, best) if direction is Direction.HIGHER else (best, worst)))
 
 
+def _ends_of(run: SeedRun) -> list[tuple[float, float]]:
+    """Cost and best quality at the end of a training; of each budget where there are several."""
+    if run.ends_only:
+        points = zip(run.curve.cost.tolist(), run.curve.quality.tolist(), strict=True)
+        return [(cost, quality) for cost, quality in points if np.isfinite(quality)]
+    best = run.curve.best
+    return [] if best is None else [(run.curve.end_cost, best)]
+
+
 def _ends(methods: Sequence[Method], direction: Direction) -> tuple[EndPoint, ...]:
     ended = [
-        (method.name, run.seed, run.curve.end_cost, best)
-        for method in methods
-        for run in method.runs
-        if (best := run.curve.best) is not None
+        (method.name, run.seed, *end) for method in methods for run in method.runs for end in _ends_of(run)
     ]
     front = set(pareto_front([(cost, best) for _, _, cost, best in ended], direction))
     return tuple(

@@ -13,6 +13,8 @@ from .template import styled
 
 HEIGHT_PX = 420
 BAND_OPACITY = 0.16
+#: Up to so many evaluations each is a point; between them curves are interpolated.
+POINTS_UP_TO = 12
 #: The baseline first; as many as `views.quality.MAX_LINES`.
 COLORS = (NEUTRAL, *(color for color in CATEGORICAL if color != NEUTRAL))
 
@@ -21,7 +23,9 @@ def quality_curves(view: QualityView, *, log_cost: bool = False, log_quality: bo
     """Draw the curves; a band reaches from the least to the greatest of a method's seeds."""
     figure = go.Figure([*(trace for line in view.lines for trace in _traces(line)), *_target(view)])
     figure.update_layout(hovermode="closest")
-    figure.update_xaxes(title=view.cost_title, showgrid=False, **(log_axis(_costs(view)) if log_cost else {}))
+    figure.update_xaxes(
+        title=shown(view.cost_title), showgrid=False, **(log_axis(_costs(view)) if log_cost else {})
+    )
     figure.update_yaxes(title=shown(view.metric), **(log_axis(_qualities(view)) if log_quality else {}))
     return styled(figure, height_px=HEIGHT_PX)
 
@@ -55,7 +59,7 @@ def _traces(line: Line) -> Iterator[go.Scatter]:
     yield go.Scatter(
         x=band.cost.tolist(),
         y=list(band.median),
-        mode="lines" if len(band.cost) > 1 else "markers",
+        mode="lines" if len(band.cost) > POINTS_UP_TO else "lines+markers",
         name=shown(line.name),
         legendgroup=line.name,
         line={"color": color(line.place), "width": 2.25},

@@ -30,9 +30,9 @@ def quality_front(view: QualityView, *, log_cost: bool = False) -> go.Figure:
     figure.update_layout(hovermode="closest")
     costs = [end.cost for end in view.ends]
     wide = min(costs) > 0 and max(costs) / min(costs) > NARROW
-    figure.update_xaxes(title=f"{view.cost_title} at the end", showgrid=False, rangemode="tozero")
+    figure.update_xaxes(title=f"{shown(view.cost_title)} at the end", showgrid=False, rangemode="tozero")
     if log_cost and wide:
-        figure.update_xaxes(log_axis(costs))
+        figure.update_xaxes(**log_axis(costs))
     figure.update_yaxes(title=f"best {shown(view.metric)}")
     return styled(figure, height_px=HEIGHT_PX)
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 from trainrx.advisor.compare.labels import MAX_LABEL, Label, label_of
 from trainrx.advisor.compare.methods import Source
-from trainrx.app.curve_files import stored_files, stored_source
+from trainrx.app.curve_files import CURVES_FOLDER, stored_files, stored_source
 from trainrx.app.pages.parts import cards
 from trainrx.app.pages.parts.stored import runs_dir
 from trainrx.profiler.errors import TrainrxError
@@ -33,10 +33,12 @@ class Upload(Protocol):
 
 def chosen() -> list[Source]:
     """The trainings from boxes, with the labels that were put right."""
-    stored = {str(path.relative_to(runs_dir())): path for path in _stored_files()}
+    stored = {path.relative_to(runs_dir()).as_posix(): path for path in _stored_files()}
     with st.expander("Trainings", expanded=not stored, icon=":material/folder_open:"):
         picked = (
-            st.multiselect("Metric files beside the runs", list(stored), default=list(stored), key="files")
+            st.multiselect(
+                "Metric files beside the runs", list(stored), default=_at_first(list(stored)), key="files"
+            )
             if stored
             else []
         )
@@ -49,6 +51,11 @@ def chosen() -> list[Source]:
         )
         found = _read([stored[name] for name in picked], list(uploads or [])[:MAX_UPLOADS])
         return _labelled(found) if found else []
+
+
+def _at_first(names: list[str]) -> list[str]:
+    """What is compared until something is chosen: what was put beside the runs for this, else all."""
+    return [name for name in names if name.startswith(f"{CURVES_FOLDER}/")] or names
 
 
 def _stored_files() -> list[Path]:

@@ -86,6 +86,19 @@ def test_the_ends_on_the_front_are_marked(training: MakeTraining) -> None:
     assert [(end.method, end.on_front) for end in found.ends] == [("slow", False), ("fast", True)]
 
 
+def test_every_budget_of_a_method_is_an_end(training: MakeTraining) -> None:
+    found = compared(
+        [
+            training(name, 1, pace=pace, steps=n, budget=n)
+            for name, pace in (("slow", 1), ("fast", 2))
+            for n in (100, 200)
+        ]
+    )
+    assert [(end.method, end.cost, end.on_front) for end in found.ends] == [
+        ("slow", 100, False), ("slow", 200, False), ("fast", 100, True), ("fast", 200, True),
+    ]  # fmt: skip
+
+
 def test_nothing_finite_is_not_enough_evidence() -> None:
     from trainrx.advisor.compare.labels import Label
     from trainrx.profiler.ingest.metric_table import parse_metric_table
