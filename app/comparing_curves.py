@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -38,6 +39,8 @@ def ask(
         UsageError: what is left out has to be told, or what is told makes no sense.
         InputError: the files share no metric.
     """
+    if target is not None and not math.isfinite(target):
+        raise UsageError(f"--target {target} is no quality that can be reached: give a finite number")
     named = metric or _only_metric(sources)
     return Question(
         metric=named,

@@ -140,6 +140,7 @@ def test_without_names_the_folder_beside_the_runs_is_compared(
         (["--cost", "seconds"], 3, "does not tell its cost in seconds"),
         (["--answer", "seeds"], 2, "give RULE=yes or RULE=no"),
         (["--answer", "seeds=yes"], 2, "no rule that can be answered"),
+        (["--target", "nan"], 2, "give a finite number"),
         (["--baseline", "none"], 2, "no method 'none'"),
         (["missing.csv"], 3, "missing.csv cannot be read"),
         (["a-run"], 3, "no run called a-run"),
