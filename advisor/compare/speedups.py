@@ -210,7 +210,7 @@ def _resampled(costs: F64, stream: int) -> F64:
 
 
 def _ratio(before: F64, after: F64) -> F64:
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         return before / after
 
 
