@@ -1,1 +1,1 @@
-"""Run against run: what changed, by how much, and what makes the comparison unfair."""
+"""Run against run, and methods by quality against cost: what changed, by how much, and what makes it unfair."""

@@ -15,7 +15,7 @@ from ...profiler.errors import UsageError
 from .costs import CostAxis, cost_column, known_axes, starts_at_first_row
 from .methods import Method, Source
 from .metric_names import DataSplit, is_learning_rate, split_of
-from .speedups import MIN_SEEDS, chance_of_separation
+from .speedups import MIN_SEEDS, chance_of_claim
 
 #: A learning rate at or below this share of its highest has decayed: common schedules end at 10 % or at nothing.
 DECAYED_SHARE = 0.11
@@ -240,12 +240,11 @@ def _seeds(asked: Asked) -> Iterator[Check]:
             f"{MIN_SEEDS} seeds of every method are asked; {words}: nothing is claimed of it.",
         )
     elif len(counts) > 1:
-        smallest = sorted(counts)[:2]
         yield Check(
             "seeds",
             Standing.KEPT,
-            f"Every method has {min(counts)} seeds or more. A method against itself would look different in "
-            f"{chance_of_separation(*smallest):.0%} of comparisons with so many, by chance.",
+            f"Every method has {min(counts)} seeds or more. A method against itself would be called different in "
+            f"{chance_of_claim(min(counts)):.0%} of comparisons with so many, by chance.",
         )
     yield from _same_seeds(asked)
 

@@ -144,6 +144,6 @@ def _from_first_finite(one: Curve) -> tuple[F64, F64]:
 def _between(cost: F64, best: F64, wanted: F64, after: NDArray[np.intp]) -> F64:
     """Linear between the point before and the one at which ``wanted`` is reached."""
     rise = best[after] - best[after - 1]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         share = np.where(rise > 0, (wanted - best[after - 1]) / rise, 1.0)
     return cost[after - 1] + np.clip(share, 0.0, 1.0) * (cost[after] - cost[after - 1])

@@ -6,7 +6,6 @@ tells of a training that broke.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +75,7 @@ def parse_metric_table(content: bytes, *, source: str) -> MetricTable:
     text = content.decode("utf-8-sig", "replace")
     cells = json_cells(text, source) if text.lstrip()[:1] in ("{", "[") else csv_cells(text, source)
     columns = {name: column for name, column in _columns(_limited(cells.cells, source)) if name}
-    if not columns:
+    if not any(bool(np.any(np.isfinite(column.values))) for column in columns.values()):
         raise InputError(
             f"{source} holds no column of numbers: expected a CSV with a header, JSON lines, Lightning's metrics.csv "
             "or Transformers' trainer_state.json"
@@ -102,5 +101,4 @@ def _columns(cells: Iterable[tuple[int, str, float]]) -> Iterator[tuple[str, Col
         rows.append(row)
         values.append(value)
     for name, (rows, values) in found.items():
-        if not all(math.isnan(value) for value in values):
-            yield name, Column(np.asarray(rows, dtype=np.int64), np.asarray(values, dtype=np.float64))
+        yield name, Column(np.asarray(rows, dtype=np.int64), np.asarray(values, dtype=np.float64))

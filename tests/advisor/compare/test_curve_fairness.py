@@ -98,7 +98,7 @@ def test_few_seeds_and_other_seeds_are_said(training: MakeTraining) -> None:
     found = checked([*seeds(training, "a"), *seeds(training, "b", 2)])
     assert found["seeds"].standing is Standing.BROKEN and "b has 2" in found["seeds"].sentence
     assert "none is chosen" in found["same-seeds"].sentence
-    assert "10%" in checked([*seeds(training, "a"), *seeds(training, "b")])["seeds"].sentence
+    assert "9%" in checked([*seeds(training, "a"), *seeds(training, "b")])["seeds"].sentence
 
 
 def test_more_evaluations_are_said_to_be_more_chances(training: MakeTraining) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from trainrx.advisor.compare.costs import CostAxis
 from trainrx.advisor.compare.curves import Direction
+from trainrx.advisor.compare.labels import Label
 from trainrx.advisor.compare.methods import Source
 from trainrx.advisor.compare.quality_cost import (
     MAX_METHODS,
@@ -19,6 +20,7 @@ from trainrx.advisor.compare.quality_cost import (
 )
 from trainrx.advisor.compare.speedups import Outcome
 from trainrx.profiler.errors import NotEnoughEvidence, UsageError
+from trainrx.profiler.ingest.metric_table import parse_metric_table
 
 MakeTraining = Callable[..., Source]
 
@@ -74,6 +76,13 @@ def test_a_broken_seed_stays_visible_and_opens_the_band(training: MakeTraining) 
     assert b.cost_to_target.median is not None and b.cost_to_target.high is None
 
 
+def test_a_seed_that_broke_before_its_first_evaluation_stays_visible(training: MakeTraining) -> None:
+    table = parse_metric_table(b"step,seconds,lr,val_acc\n10,1,0.1,nan\n300,30,0,nan\n", source="b9.csv")
+    sources = [*seeds(training, "a"), *seeds(training, "b", 3, pace=2), Source(Label("b", 9), table)]
+    b = compared(sources, target=0.9).results[1]
+    assert (len(b.method.runs), b.diverged, b.reached, b.best.low) == (4, 1, 3, None)
+
+
 def test_quality_at_equal_cost_is_read_at_the_shortest_training(training: MakeTraining) -> None:
     found = compared([*seeds(training, "a", steps=150), *seeds(training, "b")])
     assert found.equal_cost == 150
@@ -100,9 +109,6 @@ def test_every_budget_of_a_method_is_an_end(training: MakeTraining) -> None:
 
 
 def test_nothing_finite_is_not_enough_evidence() -> None:
-    from trainrx.advisor.compare.labels import Label
-    from trainrx.profiler.ingest.metric_table import parse_metric_table
-
     table = parse_metric_table(b"step,val_acc\n1,inf\n2,inf\n", source="a")
     with pytest.raises(NotEnoughEvidence, match="no training has a finite val_acc"):
         compared([Source(Label("a"), table)])

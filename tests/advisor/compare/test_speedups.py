@@ -13,7 +13,7 @@ from trainrx.advisor.compare.curves import Curve, Direction, curve
 from trainrx.advisor.compare.speedups import (
     Outcome,
     Sure,
-    chance_of_separation,
+    chance_of_claim,
     median_cost,
     outcome_at,
     shared_range,
@@ -146,6 +146,14 @@ def test_ranges_that_do_not_meet_share_nothing() -> None:
     assert shared_range([low, high]) is None and speedup_curve(low, high) is None
 
 
-def test_three_seeds_a_side_are_separated_by_chance_once_in_ten() -> None:
-    assert chance_of_separation(3, 3) == pytest.approx(0.1)
-    assert chance_of_separation(4, 4) < 0.05
+@pytest.mark.parametrize("seeds", [3, 4, 6])
+def test_the_told_chance_of_a_claim_by_chance_is_true(seeds: int) -> None:
+    # GIVEN many pairs of sides whose costs to a quality come from one distribution
+    noise = np.random.default_rng(seeds)
+
+    def side() -> list[Curve]:
+        return [made([0, float(cost)], [0.0, 1.0]) for cost in noise.lognormal(0, 0.2, seeds)]
+
+    # WHEN each pair is compared THEN about as many are called different as is told
+    claims = sum(outcome_at(side(), side(), 1.0) is not Outcome.NO_EVIDENCE for _ in range(400))
+    assert abs(claims / 400 - chance_of_claim(seeds)) < 0.045
