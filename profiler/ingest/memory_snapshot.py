@@ -80,8 +80,11 @@ def _busiest(traces: Any) -> list[dict[str, Any]]:
 
 
 def _recording(path: Path, segments: list[dict[str, Any]], events: list[dict[str, Any]]) -> MemoryRecording:
+    actions = [(event, event.get("action")) for event in events]
     changes = [
-        (event, _ALLOCATIONS[event["action"]]) for event in events if event.get("action") in _ALLOCATIONS
+        (event, _ALLOCATIONS[action])
+        for event, action in actions
+        if isinstance(action, str) and action in _ALLOCATIONS
     ]
     sizes = [_size(event.get("size")) for event, _ in changes]
     signed = np.array([size * sign for size, (_, sign) in zip(sizes, changes, strict=True)], dtype=np.int64)

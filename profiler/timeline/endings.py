@@ -75,8 +75,15 @@ def lost_ranks(ends: Sequence[RankEnd], *, failed: bool) -> list[RankEnd]:
     waiting = [end for end in ends if end.how in _ALIVE and end.waiting_since_ns is not None]
     dead = [end for end in ends if end.how not in _ORDERLY]
     if dead and (waiting or failed) and not _all_alike(ends):
-        # a launcher that sees one rank die terminates the others
-        first = min(dead, key=lambda end: (end.signal == signal.SIGTERM, end.not_before_ns))
+        # a launcher that sees one rank die terminates the others, which wait for it meanwhile
+        first = min(
+            dead,
+            key=lambda end: (
+                end.signal == signal.SIGTERM,
+                end.waiting_since_ns is not None,
+                end.not_before_ns,
+            ),
+        )
         # one that ends by itself is to blame only if the others still waited for it
         if first.how is not Ending.EXIT or len(dead) < len(ends) or len({end.how for end in dead}) > 1:
             return [first]

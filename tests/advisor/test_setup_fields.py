@@ -22,7 +22,7 @@ from trainrx.advisor.questions import question
 from trainrx.catalog import Catalog
 from trainrx.catalog.fields import SETUP_FIELDS
 from trainrx.profiler.agent import environment, model_facts, process
-from trainrx.profiler.agent.hooks import loader, optimizer, parallel
+from trainrx.profiler.agent.hooks import loader, optimizer, parallel, sharding
 from trainrx.profiler.recording import RankRecording
 from trainrx.profiler.report import DeviceTelemetry, Report, RunInfo, Telemetry
 from trainrx.profiler.setup_facts import setup_facts
@@ -54,6 +54,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         "flags": [model_facts.flags(traced=False)],
         "device": [{"name": "NVIDIA A100", "capability": "8.0", "memory_bytes": 80 * 10**9}],
         "inputs": [{"distinct": 1, "index_values": 64}],
+        "sharded": [sharding.describe({"reshard_after_forward": True})],
         "parallel": [dict.fromkeys((*parallel.SETTINGS, "gradient_bytes", "tensors"), 1)],
     }
     whole = {

@@ -126,7 +126,11 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
 
 
 @given(
-    st.dictionaries(st.sampled_from(["step", "acc", "lr"]), st.floats(allow_nan=False, width=32), min_size=1)
+    st.dictionaries(
+        st.sampled_from(["step", "acc", "lr"]),
+        st.floats(allow_nan=False, allow_infinity=False, width=32),
+        min_size=1,
+    )
 )
 def test_json_lines_come_back_as_written(row: dict[str, float]) -> None:
     table = parsed(json.dumps(row))
