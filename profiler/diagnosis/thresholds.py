@@ -191,9 +191,9 @@ PARALLEL_SHARE = 0.7
 #: A training thread that waits this share of the time for a core shares it with too many. Ours.
 CROWDED_SHARE = 0.1
 #: Memory grows if it rises in this share of the readings, by this much in all, and by this share of its peak. Ours; a
-#: plateau after the first epoch rises in few readings.
+#: plateau after the first epoch rises in few readings, and caches fill by tens of megabytes.
 RISING_SHARE = 0.5
-GROWTH_BYTES = 24 * 2**20
+GROWTH_BYTES = 64 * 2**20
 GROWTH_SHARE = 0.03
 #: Workers copy what they share with the training process if so many bytes were copied in all, this share of one
 #: worker's memory in each, and this share of it in the later half of the time: what a worker copies while it starts
