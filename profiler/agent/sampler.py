@@ -7,7 +7,6 @@ import linecache
 import os
 import sys
 import time
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ MAX_TEXT = 200
 _AGENT = os.path.dirname(os.path.abspath(__file__))
 _NOT_THE_SCRIPT = (_AGENT, os.path.dirname(os.__file__), "<")
 _COLLECTS_AT_ONCE = sys.version_info < (3, 12)
-_CALLED: Callable[[Any], Any] = methodcaller("__call__")
 _LIBRARY_MARKS = ("/site-packages/", "/dist-packages/", "\\site-packages\\")
 
 
@@ -70,17 +68,16 @@ def current_frames() -> dict[int, FrameType]:
 
     Before Python 3.12 an allocation may start a collection at once, and ``sys._current_frames`` allocates while it
     holds the lock on the list of threads. Python code that a collection calls may then let another thread run, which
-    waits for that lock for ever if it is starting a thread. `map` runs the three functions in C, so that no other
-    thread runs between them.
+    waits for that lock for ever if it is starting a thread. The three calls stand in plain statements: made from C, in
+    one go through `map`, they corrupted frames that other threads were leaving, and the process crashed.
     """
     if not _COLLECTS_AT_ONCE or not gc.isenabled():
         return sys._current_frames()
+    gc.disable()
     try:
-        _, frames, _ = map(_CALLED, (gc.disable, sys._current_frames, gc.enable))
-    except BaseException:
+        return sys._current_frames()
+    finally:
         gc.enable()
-        raise
-    return frames
 
 
 def describe_stack(frame: FrameType | None) -> list[tuple[Any, ...]]:

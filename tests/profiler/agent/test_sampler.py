@@ -75,3 +75,41 @@ STARTS_THREADS = """
 def test_a_thread_that_starts_others_goes_on(write_script, run_plain) -> None:
     # GIVEN a script that starts threads while a busy collector calls Python; without care this hangs within a moment
     assert run_plain(write_script(STARTS_THREADS)).stdout == "done\n"
+
+
+COMING_AND_GOING = """
+    import sys, threading, time
+    from trainrx.profiler.agent import sampler
+
+    sys.setswitchinterval(1e-5)
+    main, is_over = threading.get_ident(), False
+
+    def watch():
+        while not is_over:
+            sampler.describe_stack(sampler.current_frames()[main])
+            time.sleep(0)
+
+    def numbers():
+        yield from range(5)
+
+    def deep(depth):
+        return deep(depth - 1) if depth else sum(numbers())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    end = time.monotonic() + 4
+    while time.monotonic() < end:
+        deep(6)
+        exec("one = 1")
+        [number for number in numbers()]
+    is_over = True
+    watcher.join()
+    print("sound")
+"""
+
+
+def test_frames_may_come_and_go_while_they_are_looked_at(write_script, run_plain) -> None:
+    # GIVEN a thread whose frames end and begin all the time, and another one that looks at them as fast as it can
+    done = run_plain(write_script(COMING_AND_GOING))
+    # THEN neither is hurt
+    assert done.stdout == "sound\n"
