@@ -79,6 +79,7 @@ def test_a_thread_that_starts_others_goes_on(write_script, run_plain) -> None:
 
 COMING_AND_GOING = """
     import sys, threading, time
+    import torch
     from trainrx.profiler.agent import sampler
 
     sys.setswitchinterval(1e-5)
@@ -86,7 +87,7 @@ COMING_AND_GOING = """
 
     def watch():
         while not is_over:
-            sampler.describe_stack(sampler.current_frames()[main])
+            sampler._key(sampler.current_frames()[main])
             time.sleep(0)
 
     def numbers():
@@ -97,11 +98,20 @@ COMING_AND_GOING = """
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    end = time.monotonic() + 4
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+    optimizer = torch.optim.AdamW(model.parameters())
+    end = time.monotonic() + 5
     while time.monotonic() < end:
-        deep(6)
-        exec("one = 1")
-        [number for number in numbers()]
+        for _ in range(50):
+            deep(6)
+            exec("one = 1")
+            try:
+                raise ValueError
+            except ValueError:
+                pass
+        optimizer.zero_grad()
+        model(torch.ones(4, 8)).sum().backward()
+        optimizer.step()
     is_over = True
     watcher.join()
     print("sound")
