@@ -15,5 +15,5 @@ def test_a_gpus_own_clock_and_memory_are_printed(samples: Any) -> None:
     console = Console(file=io.StringIO(), width=100)
     console.print(render(samples.gpu_report(), Path("runs/gpu")))
     printed = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "On the GPU" in printed and "5.0 ms ahead" in printed
+    assert "The same step on the GPU" in printed and "5.0 ms ahead" in printed
     assert "What fills the GPU's memory" in printed and "parameters 1.0 GiB" in printed
