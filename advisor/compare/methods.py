@@ -114,7 +114,8 @@ def _refuse_repeats(method: Method) -> None:
         if _is_repeat(one, other):
             first, second = one.sources[0].table.source, other.sources[0].table.source
             raise UsageError(
-                f"{first} and {second} hold the same curve, and would count as two seeds of {method.name}: leave one out"
+                f"{first} and {second} hold the same curve, and would count as two seeds of {method.name}: "
+                "leave one out"
             )
 
 
