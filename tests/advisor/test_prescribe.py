@@ -271,3 +271,18 @@ def test_negatives_of_a_like_setting_are_shown_first(bundled: Catalog, device: s
         assert len(rows) <= MAX_ROWS
         assert all(row.negative for row in rows[: min(len(like), MAX_ROWS)])
         assert any(row.negative for row in rows) == bool(method.negatives)
+
+
+@pytest.mark.parametrize(("cause", "proposed"), [("model-compute", False), ("needless-recomputation", True)])
+def test_keeping_activations_is_advised_only_where_they_are_computed_twice(
+    cause: str,
+    proposed: bool,
+    bundled: Catalog,
+    make_report: Callable[..., Report],
+    make_finding: Callable[..., Finding],
+) -> None:
+    # GIVEN a GPU that is busy WHEN it is prescribed for THEN checkpointing is not taken out of a run that has none
+    report = make_report(make_finding(Kind.COMPUTE, 0.5, cause=cause), setup={"device.kind": "cuda"})
+    assert (no_use("no-activation-checkpointing", Kind.COMPUTE, report) is None) is proposed
+    advised = prescribe(report, bundled)
+    assert proposed or "no-activation-checkpointing" in [one.method for one in advised.ruled_out]
