@@ -291,9 +291,7 @@ def _table(title: str, rows: Sequence[Row], *, folded: bool = False) -> list[Blo
         return []
     told = [column for column in rows[0] if any(row[column] for row in rows)]
     rows = [{column: row[column] for column in told} for row in rows]
-    left_out = len(rows) - MAX_ROWS
-    note = [Sentences((f"{left_out:,} more rows are left out here: report.json has all.",))]
-    return [Table(title, tuple(rows[:MAX_ROWS]), folded), *(note if left_out > 0 else [])]
+    return [Table(title, tuple(rows[:MAX_ROWS]), folded, max(len(rows) - MAX_ROWS, 0))]
 
 
 def _some(block: Block, shown: Iterable[object] | str | None) -> tuple[Block, ...]:

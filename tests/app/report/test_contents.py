@@ -18,6 +18,8 @@ from trainrx.app.report.blocks import (
     Table,
 )
 from trainrx.app.report.contents import MAX_ROWS, contents
+from trainrx.app.report.html import html
+from trainrx.app.report.markdown import MAX_ROWS as MARKDOWN_ROWS
 from trainrx.app.report.markdown import markdown
 from trainrx.app.stored import open_run, open_with_trials
 from trainrx.app.views import headings
@@ -158,7 +160,11 @@ def test_very_long_tables_are_cut_and_say_so(runs: Path, samples: Any) -> None:
     found = report_of(runs, samples, report)
     lines = next(section for section in found.sections if section.name == "lines")
     assert len(lines.blocks[1].rows) == MAX_ROWS
-    assert "7 more rows" in lines.blocks[2].sentences[0]
+    assert lines.blocks[1].left_out == 7
+    # AND Markdown, which cuts sooner, says it once
+    told = [line for line in markdown(found).splitlines() if "left out" in line]
+    assert told == [f"{MAX_ROWS + 7 - MARKDOWN_ROWS} more rows left out here: report.json has all."]
+    assert html(found).count("7 more rows left out here: report.json has all.") == 1
 
 
 @pytest.mark.parametrize(
