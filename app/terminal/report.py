@@ -119,7 +119,9 @@ def _footer(report: Report, folder: Path) -> list[RenderableType]:
     lines += [f"note: {note}" for note in notes[:SHOWN_NOTES]]
     if len(notes) > SHOWN_NOTES:
         lines.append(f"and {len(notes) - SHOWN_NOTES} more notes, in report.json")
-    lines.append(f"folder: {folder}   (open it with `trainrx ui`)")
+    is_sample = report.run.source == SAMPLE
+    opened = f"trainrx samples {folder.name} --ui" if is_sample else "trainrx ui"
+    lines.append(f"folder: {folder}   (open it with `{opened}`)")
     return [Text(line, style="dim") for line in lines]
 
 

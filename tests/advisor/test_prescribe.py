@@ -262,6 +262,20 @@ def test_the_next_bottleneck_is_the_largest_rest(
     assert first.next_bottleneck == "backward, 30.0 ms of 46.0 ms"
 
 
+def test_the_next_bottleneck_agrees_with_the_predicted_speedup(make_report: Callable[..., Report]) -> None:
+    # GIVEN a run on a CPU whose steps without the bottleneck are known to be quicker
+    stages = {Stage.CHECKPOINT: 0.6, Stage.FORWARD: 0.1, Stage.BACKWARD: 0.3}
+    report = make_report((Kind.CHECKPOINT_IO, 0.6), setup={"device.kind": "cpu"}, stages=stages)
+    shares = [share.model_copy(update={"rest_undisturbed_s": 0.03}) for share in report.stages]
+    report = report.model_copy(update={"stages": shares})
+    # WHEN it is prescribed for THEN what is left is the step that is predicted, the relief of the rest included
+    first = prescribe(report, CATALOG).prescriptions[0]
+    assert first.predicted_speedup is not None and first.next_bottleneck is not None
+    left_ms = 100 / first.predicted_speedup.mid
+    assert left_ms < 46
+    assert first.next_bottleneck.endswith(f"of {left_ms:.1f} ms")
+
+
 @pytest.mark.parametrize("device", ["cuda", "cpu"])
 def test_negatives_of_a_like_setting_are_shown_first(bundled: Catalog, device: str) -> None:
     setup: Mapping[str, object] = {"device.kind": device, "task.domain": "vision"}
