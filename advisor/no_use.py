@@ -39,6 +39,7 @@ _CHECKS: Mapping[str, tuple[Callable[[Setup], bool], str]] = {
     "ddp-static-graph": (_is_true("ddp.static_graph"), "static_graph is on"),
     "ddp-gradient-as-bucket-view": (_is_true("ddp.gradient_as_bucket_view"), "gradient_as_bucket_view is on"),
     "ddp": (lambda setup: "ddp.gradient_bytes" in setup, "the model is under DistributedDataParallel"),
+    "fsdp-no-reshard": (_is_false("fsdp.reshard_after_forward"), "reshard_after_forward is off"),
     "zero-grad-set-to-none": (lambda setup: True, "it is PyTorch's default since 2.0"),
 }
 
@@ -90,6 +91,7 @@ _OF_DDP = {
     "fp16-bf16-compress-hook",
     "powersgd",
 }
+_OF_FSDP = {"fsdp-no-reshard", "fsdp-prefetch"}
 _OF_OTHER_FRAMEWORKS = {
     "deepspeed-autotuning": "DeepSpeed's tuner needs a script that runs under DeepSpeed",
     "ddp-over-dataparallel": "no torch.nn.DataParallel was seen in this run",
@@ -111,6 +113,8 @@ def no_use(method: str, kind: Kind, report: Report) -> str | None:
         return "no activation was seen to be computed twice while memory is free"
     if method in _OF_DDP and not _is_ddp(report.setup):
         return "no DistributedDataParallel was seen in this run"
+    if method in _OF_FSDP and _was_recorded(report.setup) and report.setup.get("fsdp") is not True:
+        return "no sharded parameters were seen in this run"
     if method in _OF_OTHER_FRAMEWORKS and _was_recorded(report.setup):
         return _OF_OTHER_FRAMEWORKS[method]
     check = _CHECKS.get(method)

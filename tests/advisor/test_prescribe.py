@@ -300,3 +300,18 @@ def test_keeping_activations_is_advised_only_where_they_are_computed_twice(
     assert (no_use("no-activation-checkpointing", Kind.COMPUTE, report) is None) is proposed
     advised = prescribe(report, bundled)
     assert proposed or "no-activation-checkpointing" in [one.method for one in advised.ruled_out]
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ({}, "no sharded parameters were seen in this run"),
+        ({"fsdp": True, "fsdp.reshard_after_forward": False}, "reshard_after_forward is off"),
+        ({"fsdp": True, "fsdp.reshard_after_forward": True}, None),
+    ],
+)
+def test_parameters_stay_gathered_only_where_they_are_sharded(
+    facts: dict[str, object], reason: str | None, make_report: Callable[..., Report]
+) -> None:
+    report = make_report((Kind.COMMUNICATION, 0.4), setup={"loader.num_workers": 0, **facts})
+    assert no_use("fsdp-no-reshard", Kind.COMMUNICATION, report) == reason
