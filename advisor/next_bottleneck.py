@@ -28,22 +28,27 @@ _KINDS_OF_STAGE: Mapping[Stage, tuple[Kind, ...]] = {
 
 def next_bottleneck(case: Case, proposal: Proposal) -> str | None:
     """The largest part of the step that is left; None where no step time is predicted."""
-    if proposal.estimate is None:
+    predicted = case.prediction(proposal)
+    if proposal.estimate is None or predicted is None:
         return None
-    gone = max(case.step_s - proposal.estimate.likely_s, 0.0)
-    return _stage_left(case, gone) if case.report.stages else _finding_left(case, gone)
+    step_s = case.step_s / predicted.mid
+    if not case.report.stages:
+        return _finding_left(case, max(case.step_s - step_s, 0.0))
+    return _stage_left(case, max(case.step_s - proposal.estimate.likely_s, 0.0), step_s)
 
 
-def _stage_left(case: Case, gone: float) -> str:
+def _stage_left(case: Case, gone: float, step_s: float) -> str:
+    """What the finding's stages lose, and the rest in proportion, so that all sum to the predicted step."""
     left = {share.name: share.seconds_per_step for share in case.report.stages}
     for stage in [stage for stage in left if case.finding.kind in _KINDS_OF_STAGE[stage]]:
         taken = min(left[stage], gone)
         left[stage] -= taken
         gone -= taken
+    scale = step_s / max(sum(left.values()), 1e-12)
     largest = max(left, key=lambda stage: left[stage])
     kind = next((one.kind for one in case.report.findings if one.kind in _KINDS_OF_STAGE[largest]), None)
     named = "" if kind is None else f" ({kind})"
-    return f"{largest.label}{named}, {left[largest] * 1e3:.1f} ms of {sum(left.values()) * 1e3:.1f} ms"
+    return f"{largest.label}{named}, {left[largest] * scale * 1e3:.1f} ms of {step_s * 1e3:.1f} ms"
 
 
 def _finding_left(case: Case, gone: float) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from ..profiler.report import Report
 from ..profiler.vocabulary import Kind, Stage
 from .remedies.debugging import CAUSES as DEBUGGING
-from .remedies.debugging import FACTS as DEBUGGING_FACTS
+from .remedies.debugging import aids_on
 
 Setup = Mapping[str, object]
 
@@ -19,6 +19,9 @@ def _is_true(name: str) -> Callable[[Setup], bool]:
 def _is_false(name: str) -> Callable[[Setup], bool]:
     return lambda setup: setup.get(name) is False
 
+
+#: The cause of a finding for which activations were seen to be computed twice.
+NEEDLESS_RECOMPUTATION = "needless-recomputation"
 
 _CHECKS: Mapping[str, tuple[Callable[[Setup], bool], str]] = {
     "dataloader-persistent-workers": (_is_true("loader.persistent_workers"), "persistent_workers is on"),
@@ -36,6 +39,7 @@ _CHECKS: Mapping[str, tuple[Callable[[Setup], bool], str]] = {
     "ddp-static-graph": (_is_true("ddp.static_graph"), "static_graph is on"),
     "ddp-gradient-as-bucket-view": (_is_true("ddp.gradient_as_bucket_view"), "gradient_as_bucket_view is on"),
     "ddp": (lambda setup: "ddp.gradient_bytes" in setup, "the model is under DistributedDataParallel"),
+    "fsdp-no-reshard": (_is_false("fsdp.reshard_after_forward"), "reshard_after_forward is off"),
     "zero-grad-set-to-none": (lambda setup: True, "it is PyTorch's default since 2.0"),
 }
 
@@ -87,6 +91,7 @@ _OF_DDP = {
     "fp16-bf16-compress-hook",
     "powersgd",
 }
+_OF_FSDP = {"fsdp-no-reshard", "fsdp-prefetch"}
 _OF_OTHER_FRAMEWORKS = {
     "deepspeed-autotuning": "DeepSpeed's tuner needs a script that runs under DeepSpeed",
     "ddp-over-dataparallel": "no torch.nn.DataParallel was seen in this run",
@@ -102,10 +107,14 @@ def no_use(method: str, kind: Kind, report: Report) -> str | None:
     told = bool(report.stages) and kind is not Kind.MEMORY_CAPACITY
     if stage is not None and told and all(share.name is not stage[0] for share in report.stages):
         return stage[1]
-    if method == "disable-debug-apis" and not _is_debugging(report):
-        return "no debugging aid is known to be on"
+    if method == "disable-debug-apis" and not _is_debugging(kind, report):
+        return "no debugging aid is known to be on that takes this time"
+    if method == "no-activation-checkpointing" and not _has_cause(report, NEEDLESS_RECOMPUTATION):
+        return "no activation was seen to be computed twice while memory is free"
     if method in _OF_DDP and not _is_ddp(report.setup):
         return "no DistributedDataParallel was seen in this run"
+    if method in _OF_FSDP and _was_recorded(report.setup) and report.setup.get("fsdp") is not True:
+        return "no sharded parameters were seen in this run"
     if method in _OF_OTHER_FRAMEWORKS and _was_recorded(report.setup):
         return _OF_OTHER_FRAMEWORKS[method]
     check = _CHECKS.get(method)
@@ -121,9 +130,13 @@ def _is_ddp(setup: Setup) -> bool:
     return any(name.startswith("ddp.") for name in setup) or not _was_recorded(setup)
 
 
-def _is_debugging(report: Report) -> bool:
-    found = any(finding.cause in DEBUGGING for finding in report.findings)
-    return found or any(report.setup.get(name) == value for name, value in DEBUGGING_FACTS)
+def _is_debugging(kind: Kind, report: Report) -> bool:
+    found = any(finding.cause in DEBUGGING for finding in report.findings if finding.kind is kind)
+    return found or bool(aids_on(kind, report.setup))
+
+
+def _has_cause(report: Report, cause: str) -> bool:
+    return any(finding.cause == cause for finding in report.findings)
 
 
 def _foreach_is_default(setup: Setup) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ..advisor.compare.costs import CostAxis
+from ..advisor.compare.curve_fairness import TARGET_FIRST
 from ..advisor.compare.curves import Direction
 from ..advisor.compare.methods import Source, shared_axes, shared_metrics
 from ..advisor.compare.metric_names import DataSplit, direction_of, split_of
@@ -47,7 +48,7 @@ def ask(
         direction=_direction(named, better),
         cost=_cost(sources, cost),
         target=target,
-        target_fixed=target is not None,
+        target_told=target is not None,
         baseline=baseline,
         answers=answers or {},
     )
@@ -88,7 +89,7 @@ def document(comparison: QualityComparison) -> str:
                 "name": question.cost if axis is None else axis.value,
                 "unit": None if axis is None else axis.unit,
             },
-            "target": {"quality": comparison.target, "fixed_before": question.target_fixed},
+            "target": {"quality": comparison.target, "fixed_before": _fixed_before(comparison)},
             "shared": None if comparison.shared is None else asdict(comparison.shared),
             "equal_cost": comparison.equal_cost,
             "baseline": comparison.baseline,
@@ -108,6 +109,13 @@ def document(comparison: QualityComparison) -> str:
         indent=1,
         allow_nan=False,
     )
+
+
+def _fixed_before(comparison: QualityComparison) -> bool | None:
+    """Whether the target was fixed before the trainings; None where nobody said so."""
+    if not comparison.question.target_told:
+        return False
+    return next((check.answer for check in comparison.checks if check.rule == TARGET_FIRST), None)
 
 
 def _method(result: MethodResult) -> dict[str, Any]:
@@ -139,10 +147,16 @@ def _method(result: MethodResult) -> dict[str, Any]:
     }
 
 
-def _speedup(found: Speedup | None) -> dict[str, float | str | None] | None:
+def _speedup(found: Speedup | None) -> dict[str, float | str | bool | None] | None:
     if found is None:
         return None
-    return {"median": found.median, "low": found.low, "high": found.high, "sure": found.sure.value}
+    return {
+        "median": found.median,
+        "low": found.low,
+        "high": found.high,
+        "has_interval": found.has_interval,
+        "sure": found.sure.value,
+    }
 
 
 def _only_metric(sources: Sequence[Source]) -> str:

@@ -5,6 +5,7 @@ What is searched stays inside the folder that was named: links are not followed.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
@@ -36,7 +37,12 @@ def named_sources(words: Sequence[str], runs_dir: Path) -> list[Source]:
     """
     if not words:
         return folder_sources(_default_folder(runs_dir))
-    return [source for word in words for source in _of_word(word, runs_dir)]
+    found: list[Source] = []
+    for word in words:
+        found += _of_word(word, runs_dir)
+        if len(found) > MAX_RUNS:
+            raise UsageError(f"up to {MAX_RUNS} metric files can be compared, and these are more: name fewer")
+    return found
 
 
 def folder_sources(folder: Path) -> list[Source]:
@@ -46,12 +52,12 @@ def folder_sources(folder: Path) -> list[Source]:
         InputError: there is none.
         UsageError: there are too many.
     """
-    files = metric_files(folder)
+    files, hardware = metric_files(folder), hardware_of(folder)
     found: list[Source] = []
     refused: list[InputError] = []
     for file in files:
         try:
-            found.append(Source(_label_in(folder, file), read_metric_table(file), hardware_of(folder)))
+            found.append(Source(_label_in(folder, file), read_metric_table(file), hardware))
         except InputError as error:
             refused.append(error)
     if not found:
@@ -72,7 +78,7 @@ def metric_files(folder: Path) -> list[Path]:
     Raises:
         UsageError: there are more than can be compared.
     """
-    found = sorted(_in_run(folder) if (folder / MANIFEST_FILE).is_file() else _in_folder(folder))
+    found = sorted(_in_run(folder) if _is_run(folder) else _in_folder(folder))
     if len(found) > MAX_RUNS:
         raise UsageError(
             f"{folder} holds {len(found)} metric files, up to {MAX_RUNS} can be compared: name some"
@@ -83,7 +89,7 @@ def metric_files(folder: Path) -> list[Path]:
 def stored_files(runs_dir: Path) -> list[Path]:
     """The metric files that lie beside the runs and in them, newest runs first."""
     folders = [runs_dir / CURVES_FOLDER, *(run.path for run in list_runs(runs_dir))]
-    found = [file for folder in folders if folder.is_dir() for file in metric_files(folder)]
+    found = [file for folder in folders if _is_folder(folder) for file in metric_files(folder)]
     return found[:MAX_RUNS]
 
 
@@ -99,7 +105,7 @@ def stored_source(file: Path, runs_dir: Path) -> Source:
 
 def hardware_of(folder: Path) -> dict[str, object]:
     """What a run's report tells of its machine; empty where the folder is no run or has no report."""
-    if not (folder / REPORT_FILE).is_file():
+    if not _is_file(folder / REPORT_FILE):
         return {}
     try:
         return dict(RunFolder(folder).report().setup)
@@ -117,7 +123,7 @@ def command_label(command: Sequence[str]) -> Label:
 
 def _of_word(word: str, runs_dir: Path) -> list[Source]:
     path, label = Path(word), None
-    if not path.exists() and "=" in word:
+    if "=" in word and not (_is_folder(path) or _is_file(path)):
         method, _, rest = word.partition("=")
         path, label = Path(rest), told_label(method)
     found = _of_path(path, runs_dir)
@@ -127,9 +133,9 @@ def _of_word(word: str, runs_dir: Path) -> list[Source]:
 
 
 def _of_path(path: Path, runs_dir: Path) -> list[Source]:
-    if path.is_dir():
+    if _is_folder(path):
         return folder_sources(path)
-    if path.is_file() or path.suffix:
+    if _is_file(path) or path.suffix:
         return [Source(label_of(str(path)), read_metric_table(path))]
     return folder_sources(find_run(str(path), runs_dir).path)
 
@@ -141,12 +147,25 @@ def _relabelled(source: Source, label: Label, *, alone: bool) -> Source:
 
 
 def _label_in(folder: Path, file: Path) -> Label:
-    if (folder / MANIFEST_FILE).is_file():
+    if _is_run(folder):
         try:
             return _run_label(RunFolder(folder).manifest, folder)
         except InputError:
             return Label(folder.name)
     return label_of(str(PurePath(folder.resolve().name) / file.relative_to(folder)))
+
+
+def _is_folder(path: Path) -> bool:
+    """Whatever cannot be looked at, for its rights or its length, is none; with Path that is an error."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def _is_file(path: Path) -> bool:
+    return os.path.isfile(path)  # noqa: PTH113  # as above
+
+
+def _is_run(folder: Path) -> bool:
+    return _is_file(folder / MANIFEST_FILE)
 
 
 def _run_label(manifest: Manifest, folder: Path) -> Label:
@@ -178,21 +197,28 @@ def _walk(folder: Path) -> Iterator[Path]:
     waiting, looked_at = [(folder, 1)], 0
     while waiting:
         place, depth = waiting.pop()
-        for entry in sorted(place.iterdir()):
+        for entry in _entries(place):
             looked_at += 1
             if looked_at > MAX_LOOKED_AT:
                 raise UsageError(
                     f"{folder} holds too many files to search: name the folder that holds the metrics"
                 )
-            if entry.is_dir() and not entry.is_symlink() and not entry.name.startswith("."):
+            if _is_folder(entry) and not entry.is_symlink() and not entry.name.startswith("."):
                 if depth < MAX_DEPTH:
                     waiting.append((entry, depth + 1))
             elif _is_metric_file(entry):
                 yield entry
 
 
+def _entries(place: Path) -> list[Path]:
+    try:
+        return sorted(place.iterdir())
+    except OSError as error:
+        raise InputError(f"{place} cannot be read: {error.strerror}: name a folder that can") from None
+
+
 def _is_metric_file(file: Path) -> bool:
-    if file.is_symlink() or not file.is_file() or file.name.startswith("."):
+    if not _is_file(file) or file.is_symlink() or file.name.startswith("."):
         return False
     suffix = PurePath(file.name.removesuffix(".gz")).suffix.lower()
     return suffix in SUFFIXES and (suffix != ".json" or file.name == STATE_FILE)
@@ -200,7 +226,7 @@ def _is_metric_file(file: Path) -> bool:
 
 def _default_folder(runs_dir: Path) -> Path:
     folder = runs_dir / CURVES_FOLDER
-    if not folder.is_dir():
+    if not _is_folder(folder):
         raise UsageError(
             "compare --curves needs metric files, one per training, as in `trainrx compare --curves adam-seed1.csv "
             f"lion-seed1.csv`, or such files in {folder}"

@@ -85,7 +85,11 @@ def open_with_trials(run: RunFolder) -> StoredRun:
     Raises:
         InputError: as `open_run`.
     """
-    stored = open_run(run)
+    return with_trials(open_run(run), run)
+
+
+def with_trials(stored: StoredRun, run: RunFolder) -> StoredRun:
+    """An opened run with the trials that lie in its folder now."""
     trials = stored_trials(run)
     return replace(stored, report=stored.report.model_copy(update={"trials": trials})) if trials else stored
 

@@ -77,7 +77,7 @@ def cost_column(table: MetricTable, axis: CostAxis) -> Column | None:
     for pattern, scale in _NAMES[axis]:
         for name, column in table.columns.items():
             if re.fullmatch(pattern, name.strip(), re.IGNORECASE) and _is_cost(column, axis):
-                return _scaled(column, scale)
+                return _scaled(column, scale, axis)
     return None
 
 
@@ -119,7 +119,8 @@ def _is_cost(column: Column, axis: CostAxis | None) -> bool:
     return bool(np.all(np.diff(values) >= 0)) and bool(values[-1] > values[0] or len(values) == 1)
 
 
-def _scaled(column: Column, scale: float) -> Column:
+def _scaled(column: Column, scale: float, axis: CostAxis) -> Column:
     values = column.values
-    start = values[0] if values[0] > EPOCH_STAMP_S and scale == 1 else 0.0
+    is_stamp = axis is CostAxis.SECONDS and scale == 1 and values[0] > EPOCH_STAMP_S
+    start = values[0] if is_stamp else 0.0
     return Column(column.rows, (values - start) * scale)

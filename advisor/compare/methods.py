@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,17 +92,42 @@ def methods_of(
 
     Raises:
         InputError: a file lacks the metric or the cost.
-        UsageError: two files say that they are the same training.
+        UsageError: two files say that they are the same training, or hold one training that would count as two seeds.
     """
     grouped: dict[str, dict[tuple[int | None, int], list[Source]]] = {}
     for source in sources:
         seeds = grouped.setdefault(source.label.method, {})
         unnamed = len(seeds) if source.label.seed is None and source.label.budget is None else 0
         seeds.setdefault((source.label.seed, unnamed), []).append(source)
-    return [
+    methods = [
         Method(name, tuple(_seed_run(key[0], files, metric, cost, direction) for key, files in seeds.items()))
         for name, seeds in grouped.items()
     ]
+    for method in methods:
+        _refuse_repeats(method)
+    return methods
+
+
+def _refuse_repeats(method: Method) -> None:
+    """A training that counts twice would make a difference look surer than it is."""
+    for one, other in combinations(method.runs, 2):
+        if _is_repeat(one, other):
+            first, second = one.sources[0].table.source, other.sources[0].table.source
+            raise UsageError(
+                f"{first} and {second} hold the same curve, and would count as two seeds of {method.name}: "
+                "leave one out"
+            )
+
+
+def _is_repeat(one: SeedRun, other: SeedRun) -> bool:
+    """Whether two curves are one training's; lines that are flat may be equal by chance, unless of one file."""
+    before, after = one.curve, other.curve
+    if not np.array_equal(before.cost, after.cost):
+        return False
+    if not np.array_equal(before.quality, after.quality, equal_nan=True):
+        return False
+    varies = len(np.unique(before.quality[np.isfinite(before.quality)])) > 1
+    return varies or one.sources[0].table.source == other.sources[0].table.source
 
 
 def run_curve(table: MetricTable, *, metric: str, cost: CostAxis | str, direction: Direction) -> Curve:

@@ -40,7 +40,8 @@ class Question:
     Attributes:
         cost: an axis, or the name of a column that holds a running total.
         target: the quality to be reached; None takes the best that every seed reaches.
-        target_fixed: it was fixed before the trainings, not chosen from their curves.
+        target_told: the target was named, so that it may have been fixed before the trainings; else it was chosen from
+            their curves.
         baseline: None takes the first method.
         answers: to rules of a fair comparison, by name.
     """
@@ -49,7 +50,7 @@ class Question:
     direction: Direction
     cost: CostAxis | str
     target: float | None = None
-    target_fixed: bool = False
+    target_told: bool = False
     baseline: str | None = None
     answers: Mapping[str, bool] = field(default_factory=dict[str, bool])
 
@@ -166,7 +167,7 @@ def compare_curves(sources: Sequence[Source], question: Question) -> QualityComp
         equal_cost=equal_cost,
         ends=_ends(methods, question.direction),
         checks=checks(
-            Asked(methods, question.metric, question.cost, target_fixed=question.target_fixed),
+            Asked(methods, question.metric, question.cost, target_told=question.target_told),
             question.answers,
         ),
     )

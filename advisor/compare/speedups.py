@@ -35,9 +35,9 @@ class Outcome(str, Enum):
     CHEAPER = "cheaper"
     COSTLIER = "costlier"
     NO_EVIDENCE = "no evidence of a difference"
-    NEVER_REACHED = "never reaches the target"
-    ONLY_ONE = "reaches the target, the baseline never does"
-    NEITHER = "neither reaches the target"
+    NEVER_REACHED = "does not reach the target in most seeds"
+    ONLY_ONE = "reaches the target, the baseline does not in most seeds"
+    NEITHER = "neither reaches the target in most seeds"
     UNAVAILABLE = "cannot be compared"
 
 
@@ -110,7 +110,7 @@ def speedup_curve(baseline: Sequence[Curve], method: Sequence[Curve]) -> Speedup
 
 
 def speedups_at(baseline: Sequence[Curve], method: Sequence[Curve], qualities: F64) -> list[Speedup | None]:
-    """The speed-up at each quality; None where a side never reaches it, or had it for nothing."""
+    """The speed-up at each quality; None where a side does not reach it in most seeds, or had it for nothing."""
     before, after = _costs(baseline, qualities), _costs(method, qualities)
     middle = _ratio(np.median(before, axis=0), np.median(after, axis=0))
     low, high = _interval(before, after)

@@ -78,7 +78,7 @@ def _kept_gathered(case: Case) -> Iterator[Proposal]:
     if case.setup("fsdp.reshard_after_forward") is False:
         return
     yield Proposal(
-        method="fsdp2",
+        method="fsdp-no-reshard",
         how="fully_shard(block, reshard_after_forward=False), where the gathered parameters fit in memory",
         basis="parameters are gathered once a step, not twice: two of three transfers remain",
         effort=Effort.LINES,
@@ -92,12 +92,16 @@ def _bucket_size(case: Case) -> Iterator[Proposal]:
     if case.cause != "small-buckets" or not bucket or total is None:
         return
     now = min(total / bucket, case.number("ddp.tensors") or math.inf)
-    likely = _exchange(case, now, total).remaining(default_buckets(total))
+    exchange = _exchange(case, now, total)
+    likely = exchange.remaining(default_buckets(total))
     yield Proposal(
         method="ddp-bucket-cap",
         knob="ddp.bucket_cap_mb=25",
         how=f"DistributedDataParallel(..., bucket_cap_mb=25)  # it is {bucket / MIB:.2g} now",
-        basis=f"{default_buckets(total)} all-reduces in place of about {now:.0f}, each with the latency measured now",
+        basis=(
+            f"{default_buckets(total)} all-reduces in place of about {now:.0f}, each with the latency that "
+            f"assumed links of {exchange.rate / 1e9:g} GB/s leave of the measured time"
+        ),
         effort=Effort.SWITCH,
         estimate=case.remaining(likely / 2, likely, (1 + likely) / 2),
         fit=Fit.CAUSE,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ...profiler.vocabulary import Kind
 from ..proposal import Case, Effort, Fit, Proposal
 
 #: Anomaly detection slows a step by half to two and a half times in public reports (1.5, 2.5, 2.5).
@@ -19,15 +20,22 @@ COST_REMAINS = (0.02, 0.15, 0.7)
 CHECKS_REMAIN = (0.1, 0.4, 1.0)
 
 
+#: Where the time shows of what is done for each operation, on the host and as small kernels.
+_OPERATIONS = frozenset({Kind.LAUNCH_OVERHEAD, Kind.HOST_SYNC, Kind.HOST_PYTHON, Kind.COMPUTE})
+#: Where the time shows of waiting for each launch: kernels take as long as before.
+_WAITING = frozenset({Kind.LAUNCH_OVERHEAD, Kind.HOST_SYNC, Kind.HOST_PYTHON})
+
+
 @dataclass(frozen=True)
 class _Aid:
-    """A debugging aid: the setup fact and value that tell of it, and what it is called."""
+    """A debugging aid: the setup fact and value that tell of it, what it is called, and whose time it takes."""
 
     fact: str
     value: object
     name: str
     how: str
     remains: tuple[float, float, float]
+    costs: frozenset[Kind]
 
 
 _AIDS = {
@@ -37,6 +45,7 @@ _AIDS = {
         "anomaly detection",
         "take torch.autograd.set_detect_anomaly(True) (Lightning: detect_anomaly=True) out; use it only to find a NaN",
         ANOMALY_REMAINS,
+        _OPERATIONS,
     ),
     "launch-blocking": _Aid(
         "env.cuda_launch_blocking",
@@ -44,6 +53,7 @@ _AIDS = {
         "CUDA_LAUNCH_BLOCKING",
         "unset CUDA_LAUNCH_BLOCKING, in the shell and in the script's os.environ",
         BLOCKING_REMAINS,
+        _WAITING,
     ),
     "profiler-left-on": _Aid(
         "torch.profiler",
@@ -51,6 +61,7 @@ _AIDS = {
         "a profiler",
         "end the torch.profiler or autograd profiler after a few steps (schedule=torch.profiler.schedule(...))",
         PROFILER_REMAINS,
+        _OPERATIONS,
     ),
     "distributed-debug": _Aid(
         "env.torch_distributed_debug",
@@ -58,18 +69,23 @@ _AIDS = {
         "TORCH_DISTRIBUTED_DEBUG=DETAIL",
         "unset TORCH_DISTRIBUTED_DEBUG: DETAIL has each collective checked by others before it",
         CHECKS_REMAIN,
+        frozenset({Kind.COMMUNICATION}),
     ),
 }
 CAUSES = frozenset(_AIDS)
 #: Causes whose finding exposes the aid's cost alone.
 _COSTED = CAUSES - {"distributed-debug"}
-#: Setup facts that tell of an aid, with the value that does.
-FACTS = tuple((aid.fact, aid.value) for aid in _AIDS.values())
+
+
+def aids_on(kind: Kind, setup: Mapping[str, object]) -> list[str]:
+    """The causes whose aid is on, by the facts of a run, and takes time that a finding of this kind holds."""
+    return [cause for cause, aid in _AIDS.items() if kind in aid.costs and setup.get(aid.fact) == aid.value]
 
 
 def left_on(case: Case) -> Iterator[Proposal]:
-    """Switching debugging off, where the run says that it is on."""
-    on = [cause for cause, aid in _AIDS.items() if case.cause == cause or case.setup(aid.fact) == aid.value]
+    """Switching debugging off, where the run says that it is on and that the finding's time is its."""
+    known = aids_on(case.finding.kind, case.report.setup)
+    on = [cause for cause in _AIDS if case.cause == cause or cause in known]
     for cause in sorted(on, key=lambda cause: cause != case.cause)[:1]:
         yield _off(case, cause, _AIDS[cause])
 

@@ -8,6 +8,7 @@ from statistics import median
 
 from ...catalog import Method
 from ...profiler.report import Speedup, Trial
+from .knob_choice import find_knob, knob_names
 from .store import trials_of_all_runs
 from .verdict import Verdict
 
@@ -67,4 +68,19 @@ def own_evidence(runs_dir: Path, method: Method) -> OwnEvidence:
 
 
 def _tests(trial: Trial, method: Method) -> bool:
-    return len(trial.knobs) == 1 and (trial.method == method.id or method.how.knob in trial.knobs)
+    if len(trial.knobs) != 1:
+        return False
+    ((name, value),) = trial.knobs.items()
+    return (trial.method == method.id or method.how.knob == name) and _is_put_on(name, value)
+
+
+def _is_put_on(knob: str, value: str) -> bool:
+    """Whether a trial did what its knob is for: a switch the other way round tests the method's absence."""
+    if knob not in knob_names():
+        return False
+    known = find_knob(knob)
+    try:
+        meant, tried = known.parse(known.EXAMPLE), known.parse(value)
+    except ValueError:
+        return False
+    return not isinstance(meant, bool) or tried == meant

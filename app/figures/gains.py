@@ -79,7 +79,7 @@ def _bounds(shown: Sequence[Gain], rows: Sequence[int]) -> go.Scatter:
         x=[gain.bound for gain in shown],
         y=list(rows),
         mode="markers",
-        name="bound: all exposed time gone",
+        name="bound: all exposed time gone, and what it slows",
         marker={"symbol": "line-ns-open", "size": 14, "color": NEUTRAL, "line": {"width": 2}},
         hoverinfo="skip",
     )

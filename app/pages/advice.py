@@ -8,6 +8,7 @@ from trainrx.app.pages.parts import cells, prescription
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.pages.parts.run_choice import cannot_show, chosen_run
 from trainrx.app.pages.parts.stored import run_called, stored_run
+from trainrx.app.stored import with_trials
 from trainrx.app.views import headings
 from trainrx.app.views.advice import AdviceView, PrescriptionView, advice_view, wanted
 from trainrx.app.views.markdown import escaped
@@ -79,6 +80,7 @@ def show_ruled_out(view: AdviceView) -> None:
 
 name = chosen_run("Advice")
 try:
-    show(advice_view(stored_run(run_called(name)).report))
+    run = run_called(name)
+    show(advice_view(with_trials(stored_run(run), run).report))
 except TrainrxError as error:
     cannot_show(error)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..figures.template import Figure
+from ..views import format as text
 from ..views.advice import PrescriptionView
 from ..views.diagnosis import DiagnosisView, FindingView, SetupGroup, StageView
 from ..views.diagnosis import Figure as KeyFigure
@@ -26,11 +27,22 @@ class Chart:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of equal columns; never empty. ``folded`` where it repeats or details what stands above it."""
+    """Rows of equal columns; never empty.
+
+    Attributes:
+        folded: it repeats or details what stands above it.
+        left_out: so many rows more than these there are.
+    """
 
     title: str
     rows: tuple[Row, ...]
     folded: bool = False
+    left_out: int = 0
+
+
+def left_out(rows: int) -> str:
+    """What stands below a table that is cut."""
+    return f"{text.count(rows, 'more row')} left out here: report.json has all."
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,25 @@ from ..figures import (
 from ..stored import StoredRun
 from ..views import headings
 from ..views.advice import AdviceView, advice_view
+from ..views.crossings import CrossingsView
 from ..views.details import Details, details
 from ..views.device import DeviceSteps, DeviceView
+from ..views.device_stages import DeviceStagesView
 from ..views.diagnosis import DiagnosisView, SetupGroup, diagnosis_view
 from ..views.estimate import EstimateView
 from ..views.loader import LoaderView
 from ..views.memory import MemoryView
+from ..views.memory_use import MemoryUseView
 from ..views.steps import StepSeries, step_series
-from ..views.tables import cell_rows, kernel_rows, line_rows, rank_rows
+from ..views.tables import (
+    cell_rows,
+    crossing_rows,
+    kernel_rows,
+    line_rows,
+    memory_fact_rows,
+    memory_use_rows,
+    rank_rows,
+)
 from ..views.telemetry import TelemetryView
 from ..views.trials import trial_table
 from ..views.what_ifs import WhatIfView
@@ -93,6 +104,8 @@ def _what_to_do(advice: AdviceView, trials: Sequence[Row]) -> Iterator[Section]:
 
 def _in_detail(view: DiagnosisView, parts: Details, series: StepSeries | None) -> Iterator[Section]:
     """What only some runs have."""
+    if parts.device_stages is not None:
+        yield _device_stages(parts.device_stages)
     if parts.device is not None:
         yield _device(parts.device)
     if series is not None:
@@ -104,10 +117,14 @@ def _in_detail(view: DiagnosisView, parts: Details, series: StepSeries | None) -
         yield _lines(view)
     if parts.loader is not None:
         yield _loader(parts.loader)
+    if parts.crossings is not None:
+        yield _crossings(parts.crossings)
     if view.ranks:
         yield _ranks(view, parts)
     if parts.memory is not None:
         yield _memory(parts.memory)
+    if parts.memory_use is not None:
+        yield _memory_use(parts.memory_use)
     if parts.telemetry is not None:
         yield _telemetry(parts.telemetry)
 
@@ -142,6 +159,14 @@ def _advice(view: AdviceView) -> Section:
         Prescriptions(view.prescriptions, view.id if view.can_try else None),
     )
     return Section("advice", headings.ADVICE, headings.ADVICE_CAPTION, blocks)
+
+
+def _device_stages(view: DeviceStagesView) -> Section:
+    ordered = tuple(sorted(view.stages, key=lambda stage: -stage.share))
+    chart = Chart(stage_bar.alt(view.stages), lambda dark: stage_bar.stage_bar(view.stages))
+    return Section(
+        "device-stages", headings.DEVICE_STAGES, view.caption, (chart, Stages(ordered)), aside=True
+    )
 
 
 def _device(view: DeviceView) -> Section:
@@ -200,6 +225,11 @@ def _cost_row(name: str, place: str, computing: str, waiting: str) -> Row:
     return {"per sample": name, "where": place, "computing": computing, "waiting": waiting}
 
 
+def _crossings(view: CrossingsView) -> Section:
+    table = tuple(_table("", crossing_rows(view.rows)))
+    return Section("crossings", headings.CROSSINGS, view.caption, table, aside=True)
+
+
 def _ranks(view: DiagnosisView, parts: Details) -> Section:
     matrix = parts.ranks
     blocks: list[Block] = []
@@ -211,13 +241,21 @@ def _ranks(view: DiagnosisView, parts: Details) -> Section:
             )
         )
     blocks += _table("", rank_rows(view.ranks))
-    blocks += _table(headings.RANK_WAITS, matrix.waits if matrix is not None else ())
+    if matrix is not None:
+        blocks += _some(Sentences((matrix.clocks_sentence,)), matrix.clocks)
+        blocks += _table(headings.COLLECTIVES, matrix.uses)
+        blocks += _table(headings.RANK_WAITS, matrix.waits)
     return Section("ranks", headings.RANKS, matrix.caption if matrix is not None else "", tuple(blocks))
 
 
 def _memory(view: MemoryView) -> Section:
     chart = Chart(memory_curve.alt(view), lambda dark: memory_curve.memory_curve(view))
     return Section("memory", headings.MEMORY, view.caption, _some(chart, view.time_s), aside=True)
+
+
+def _memory_use(view: MemoryUseView) -> Section:
+    blocks = (*_table("", memory_use_rows(view)), *_table("", memory_fact_rows(view)))
+    return Section("memory-use", view.title, view.caption, blocks, aside=True)
 
 
 def _telemetry(view: TelemetryView) -> Section:
@@ -253,9 +291,7 @@ def _table(title: str, rows: Sequence[Row], *, folded: bool = False) -> list[Blo
         return []
     told = [column for column in rows[0] if any(row[column] for row in rows)]
     rows = [{column: row[column] for column in told} for row in rows]
-    left_out = len(rows) - MAX_ROWS
-    note = [Sentences((f"{left_out:,} more rows are left out here: report.json has all.",))]
-    return [Table(title, tuple(rows[:MAX_ROWS]), folded), *(note if left_out > 0 else [])]
+    return [Table(title, tuple(rows[:MAX_ROWS]), folded, max(len(rows) - MAX_ROWS, 0))]
 
 
 def _some(block: Block, shown: Iterable[object] | str | None) -> tuple[Block, ...]:

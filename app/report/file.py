@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -45,7 +46,8 @@ class Target:
             temporary.write_bytes(text)
             temporary.replace(self.path)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):
+                temporary.unlink()
             raise UsageError(
                 f"cannot write {self.path}: {error.strerror}: name another place with -o FILE"
             ) from None
@@ -61,9 +63,9 @@ def target(path: Path, *, force: bool = False) -> Target:
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
         raise UsageError(f"-o {path} is no report that can be written: its name must end in .html or .md")
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112  # a name that cannot be looked at is refused by the disk, in a sentence
         raise UsageError(f"-o {path} is a folder: name a file in it")
-    if path.exists() and not force and not is_report(path):
+    if os.path.lexists(path) and not force and not is_report(path):
         raise UsageError(
             f"{path} exists and is no report of trainrx: name another file, or replace it with --force"
         )

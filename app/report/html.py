@@ -18,7 +18,7 @@ from ..figures.palette import BETTER, DARK_PAGE, LIGHT_PAGE, NEUTRAL, NEUTRAL_FA
 from ..figures.tones import CAUTION, SEVERITY_COLORS, TONE_COLORS
 from ..views import headings
 from ..views.advice import try_command
-from .blocks import Block, Chart, Contents
+from .blocks import Block, Chart, Contents, left_out
 from .plotly_script import fingerprint, packed, source_hash
 
 #: Stands near the top of every report, so that a report is known for one.
@@ -38,6 +38,7 @@ _WORDS: Mapping[str, object] = MappingProxyType(
         "severity_color": SEVERITY_COLORS,
         "stage_color": stage_color,
         "try_command": try_command,
+        "left_out": left_out,
     }
 )
 

@@ -25,6 +25,7 @@ from .blocks import (
     Settings,
     Stages,
     Table,
+    left_out,
 )
 
 #: The first line of every such file.
@@ -116,7 +117,7 @@ def _block(block: Block) -> Iterator[str]:
             return
         case Table():
             yield from _titled(block.title)
-            yield from _table([dict(row) for row in block.rows])
+            yield from _table([dict(row) for row in block.rows], left_out_before=block.left_out)
         case Stages():
             yield from _table([_stage(stage) for stage in block.stages])
         case KeyFigures():
@@ -139,15 +140,16 @@ def _titled(title: str) -> Iterator[str]:
         yield from ("", f"**{plain(title)}**")
 
 
-def _table(rows: list[dict[str, str]]) -> Iterator[str]:
+def _table(rows: list[dict[str, str]], *, left_out_before: int = 0) -> Iterator[str]:
     if not rows:
         return
     columns = list(rows[0])
     yield from ("", _row(columns), "|" + " --- |" * len(columns))
     for row in rows[:MAX_ROWS]:
         yield _row(row[column] for column in columns)
-    if len(rows) > MAX_ROWS:
-        yield from ("", f"and {len(rows) - MAX_ROWS:,} more")
+    more = max(len(rows) - MAX_ROWS, 0) + left_out_before
+    if more:
+        yield from ("", left_out(more))
 
 
 def _row(cells: Iterable[str]) -> str:

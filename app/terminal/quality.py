@@ -45,7 +45,7 @@ def _parts(view: QualityView, comparison: QualityComparison) -> Iterator[Rendera
 def _table(view: QualityView) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading in view.rows[0]:
-        table.add_column(heading, overflow="fold")
+        table.add_column(Text(heading), overflow="fold")
     for row in view.rows:
         table.add_row(*(Text(cell) for cell in row.values()))
     return table

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ...profiler.report import Prescription, Report
+from ..views import headings
 from ..views.compute import compute_line
 from ..views.device_stages import caption
 from ..views.ending import SAMPLE, ending
@@ -52,7 +53,9 @@ def _blocks(report: Report) -> Iterator[RenderableType]:
     if report.device_stages is not None:
         by_device = report.device_stages
         table = stage_table(by_device.stages)
-        yield from _block("On the GPU", Text(caption(by_device)), stage_bar(by_device.stages), table)
+        yield from _block(
+            headings.DEVICE_STAGES, Text(caption(by_device)), stage_bar(by_device.stages), table
+        )
     if report.device is not None:
         yield from _block("Device", device_bar(report.device))
     memory = memory_use_view(report)
@@ -64,7 +67,7 @@ def _blocks(report: Report) -> Iterator[RenderableType]:
     if len(report.ranks) > 1:
         yield from _block("Ranks", rank_table(report), *_clocks(report))
     if report.collective_uses:
-        yield from _block("Collectives", collective_table(report))
+        yield from _block(headings.COLLECTIVES, collective_table(report))
     if report.findings:
         yield from _block("Findings", finding_table(report.findings))
     if report.prescriptions:
@@ -116,7 +119,9 @@ def _footer(report: Report, folder: Path) -> list[RenderableType]:
     lines += [f"note: {note}" for note in notes[:SHOWN_NOTES]]
     if len(notes) > SHOWN_NOTES:
         lines.append(f"and {len(notes) - SHOWN_NOTES} more notes, in report.json")
-    lines.append(f"folder: {folder}   (open it with `trainrx ui`)")
+    is_sample = report.run.source == SAMPLE
+    opened = f"trainrx samples {folder.name} --ui" if is_sample else "trainrx ui"
+    lines.append(f"folder: {folder}   (open it with `{opened}`)")
     return [Text(line, style="dim") for line in lines]
 
 

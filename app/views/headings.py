@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 STAGES = "Where a step goes"
+DEVICE_STAGES = "The same step on the GPU"
 STEPS = "Steps over time"
 
 FINDINGS = "Findings"
@@ -16,6 +17,7 @@ ALL_LINES = "All lines, with full paths"
 DEVICE = "What the device did"
 KERNELS = "Kernels, by class"
 DEVICE_STEPS = "The device in each step"
+CROSSINGS = "Between host and GPU"
 MEMORY = "Device memory"
 
 ESTIMATE = "Where the time goes, estimated"
@@ -27,6 +29,7 @@ LOADER_WORKERS = "Workers"
 LOADER_LINES = "Lines that loading was seen in"
 
 RANKS = "Ranks"
+COLLECTIVES = "Collectives by kind"
 RANK_WAITS = "Collectives by rank"
 
 TELEMETRY = "The machine meanwhile"
@@ -37,8 +40,8 @@ WHAT_IFS = "What if"
 
 ADVICE = "What to try"
 ADVICE_CAPTION = (
-    "In order of predicted gain for the effort; exact changes before those that round otherwise, those before "
-    "other learning. Predictions are no measurements: a trial makes them so."
+    "In order of predicted gain for the effort; changes that alter what is learned come last, unless they answer the "
+    "very cause with a predicted gain. Predictions are no measurements: a trial measures."
 )
 NEGATIVE_EVIDENCE = "It did not pay here."
 NO_EVIDENCE = "No published evidence with numbers is known to us."

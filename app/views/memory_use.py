@@ -53,15 +53,23 @@ def _facts(use: MemoryUse) -> Iterator[tuple[str, str]]:
         yield "growth per step", text.size(round(max(use.growth_bytes_per_step, 0.0)))
     if not use.on_device:
         return
-    reserved = use.reserved_peak_bytes or 0
-    yield "reserved at most", text.size(reserved)
-    yield "reserved, without a tensor", text.size(max(reserved - use.peak_bytes, 0))
-    yield "free, in blocks in part in use", text.size(use.inactive_split_bytes or 0)
-    yield "beside PyTorch", "n/a" if use.outside_bytes is None else text.size(use.outside_bytes)
-    yield "asked again for memory", f"{use.retries or 0:,}×"
-    yield "out of memory", f"{use.out_of_memory or 0:,}×"
+    reserved = use.reserved_peak_bytes
+    yield "reserved at most", _size(reserved)
+    yield "reserved, without a tensor", _size(None if reserved is None else max(reserved - use.peak_bytes, 0))
+    yield "free, in blocks in part in use", _size(use.inactive_split_bytes)
+    yield "beside PyTorch", _size(use.outside_bytes)
+    yield "asked again for memory", _times(use.retries)
+    yield "out of memory", _times(use.out_of_memory)
     predicted = use.largest_batch
     yield (
         "largest batch, predicted",
         text.unavailable(use.largest_batch_reason) if predicted is None else f"{predicted:,}",
     )
+
+
+def _size(value: int | None) -> str:
+    return "n/a" if value is None else text.size(value)
+
+
+def _times(count: int | None) -> str:
+    return "n/a" if count is None else f"{count:,}×"

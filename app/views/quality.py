@@ -124,7 +124,7 @@ def _seeds(result: MethodResult) -> str:
 def _cost_to_target(result: MethodResult, axis: CostAxis | str) -> str:
     found, seeds = result.cost_to_target, len(result.method.runs)
     if found.median is None:
-        return f"never reached ({result.reached} of {seeds} seeds did)" if result.reached else "never reached"
+        return f"reached by {result.reached} of {seeds} seeds only" if result.reached else "never reached"
     words = cost(found.median, axis)
     if result.at_first:
         words = f"at most {words}"

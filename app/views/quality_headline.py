@@ -65,11 +65,13 @@ def _outcome(comparison: QualityComparison, target: float) -> Headline:
     cheapest = _best(one for one in others if one.outcome is Outcome.CHEAPER)
     if cheapest is not None:
         return _cheaper(comparison, *cheapest, aim)
-    only = [one for one in others if one.outcome is Outcome.ONLY_ONE]
+    enough = all(_enough(one) for one in comparison.results)
+    only = [one for one in others if one.outcome is Outcome.ONLY_ONE and enough]
     if only:
         names = ", ".join(one.method.name for one in only)
-        return Headline("reached", f"{names}: reaches {aim}, {comparison.baseline} never does.", _tone(only))
-    if all(one.outcome in (Outcome.COSTLIER, Outcome.NEVER_REACHED) for one in others):
+        lacking = _lacking(comparison.results[0])
+        return Headline("reached", f"{names}: reaches {aim}, {comparison.baseline} {lacking}.", Tone.HEALTHY)
+    if enough and all(one.outcome in (Outcome.COSTLIER, Outcome.NEVER_REACHED) for one in others):
         return _costlier(comparison, aim)
     return Headline("no evidence", _no_evidence(comparison, aim), Tone.UNKNOWN)
 
@@ -80,9 +82,14 @@ def _best(results: Iterable[MethodResult]) -> tuple[MethodResult, Speedup] | Non
     return max(measured, key=lambda pair: pair[1].median, default=None)
 
 
-def _tone(results: Sequence[MethodResult]) -> Tone:
-    enough = all(len(one.method.runs) >= MIN_SEEDS for one in results)
-    return Tone.HEALTHY if enough else Tone.UNKNOWN
+def _enough(result: MethodResult) -> bool:
+    """Whether there are seeds enough to claim something of a method."""
+    return len(result.method.runs) >= MIN_SEEDS
+
+
+def _lacking(result: MethodResult) -> str:
+    """How far a method is from reaching a target that most of its seeds do not reach."""
+    return f"in {result.reached} of {len(result.method.runs)} seeds only" if result.reached else "never does"
 
 
 def _cheaper(comparison: QualityComparison, best: MethodResult, found: Speedup, aim: str) -> Headline:
@@ -100,7 +107,8 @@ def _cheaper(comparison: QualityComparison, best: MethodResult, found: Speedup, 
 def _costlier(comparison: QualityComparison, aim: str) -> Headline:
     best = _best(comparison.results[1:])
     if best is None:
-        return Headline("costlier", f"Only {comparison.baseline} reaches {aim}.", Tone.PROBLEM)
+        most = " in most seeds" if any(one.reached for one in comparison.results[1:]) else ""
+        return Headline("costlier", f"Only {comparison.baseline} reaches {aim}{most}.", Tone.PROBLEM)
     result, found = best
     sentence = (
         f"{result.method.name} needs {text.times(1 / found.median)} the cost of {comparison.baseline} to reach {aim} "
@@ -121,7 +129,7 @@ def _along(result: MethodResult) -> Sequence[Speedup]:
 
 
 def _no_evidence(comparison: QualityComparison, aim: str) -> str:
-    few = any(len(one.method.runs) < MIN_SEEDS for one in comparison.results)
+    few = not all(_enough(one) for one in comparison.results)
     why = f": nothing is claimed with fewer than {MIN_SEEDS} seeds a method" if few else ""
     _, *others = comparison.results
     what = "another method" if len(others) > 1 else others[0].method.name

@@ -48,6 +48,11 @@ class RankMatrix:
     clocks: str = ""
 
     @property
+    def clocks_sentence(self) -> str:
+        """How far the clocks lie apart as a sentence; empty where there is nothing to say."""
+        return f"{self.clocks[0].upper()}{self.clocks[1:]}." if self.clocks else ""
+
+    @property
     def caption(self) -> str:
         """What the matrix shows, and what it leaves out."""
         left_out = f" {self.left_out:,} ranks are left out here: the table has all." if self.left_out else ""

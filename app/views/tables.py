@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .advice import ACTIONS, CellMatrix, CellView
+from .crossings import CrossingRow
 from .device import KernelRow
 from .diagnosis import LineView, RankView
+from .memory_use import MemoryUseView
 
 LEARNING_LEFT_ALONE = "learning left alone"
 
@@ -39,6 +41,34 @@ def rank_rows(ranks: Iterable[RankView]) -> list[dict[str, str]]:
         }
         for rank in ranks
     ]
+
+
+def crossing_rows(crossings: Iterable[CrossingRow]) -> list[dict[str, str]]:
+    """What copies to the GPU and from it, or waits for it, by line."""
+    return [
+        {
+            "what": row.what,
+            "line": row.line,
+            "per step": row.time,
+            "calls": row.calls,
+            "copied": row.size,
+            "from": row.memory,
+        }
+        for row in crossings
+    ]
+
+
+def memory_use_rows(view: MemoryUseView) -> list[dict[str, str]]:
+    """What fills the memory at its peak."""
+    return [
+        {"use": name, "size": size, "of the peak": share, "basis": basis}
+        for name, size, share, basis in view.parts
+    ]
+
+
+def memory_fact_rows(view: MemoryUseView) -> list[dict[str, str]]:
+    """Growth, reserves and limits of the memory."""
+    return [{"fact": name, "value": value} for name, value in view.facts]
 
 
 def kernel_rows(kernels: Iterable[KernelRow]) -> list[dict[str, str]]:

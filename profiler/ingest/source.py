@@ -107,13 +107,13 @@ def open_file(path: Path) -> io.BufferedReader:
     Raises:
         InputError: it does not exist, is no regular file, or may not be read.
     """
-    if path.is_dir():
-        raise InputError(
-            f"{path} is a folder, a trace file was expected: give the file, or import the folder"
-        )
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path} is no regular file: copy its content to a file first")
     try:
+        if path.is_dir():
+            raise InputError(
+                f"{path} is a folder, a trace file was expected: give the file, or import the folder"
+            )
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is no regular file: copy its content to a file first")
         return path.open("rb")
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None

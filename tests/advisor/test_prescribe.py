@@ -262,6 +262,20 @@ def test_the_next_bottleneck_is_the_largest_rest(
     assert first.next_bottleneck == "backward, 30.0 ms of 46.0 ms"
 
 
+def test_the_next_bottleneck_agrees_with_the_predicted_speedup(make_report: Callable[..., Report]) -> None:
+    # GIVEN a run on a CPU whose steps without the bottleneck are known to be quicker
+    stages = {Stage.CHECKPOINT: 0.6, Stage.FORWARD: 0.1, Stage.BACKWARD: 0.3}
+    report = make_report((Kind.CHECKPOINT_IO, 0.6), setup={"device.kind": "cpu"}, stages=stages)
+    shares = [share.model_copy(update={"rest_undisturbed_s": 0.03}) for share in report.stages]
+    report = report.model_copy(update={"stages": shares})
+    # WHEN it is prescribed for THEN what is left is the step that is predicted, the relief of the rest included
+    first = prescribe(report, CATALOG).prescriptions[0]
+    assert first.predicted_speedup is not None and first.next_bottleneck is not None
+    left_ms = 100 / first.predicted_speedup.mid
+    assert left_ms < 46
+    assert first.next_bottleneck.endswith(f"of {left_ms:.1f} ms")
+
+
 @pytest.mark.parametrize("device", ["cuda", "cpu"])
 def test_negatives_of_a_like_setting_are_shown_first(bundled: Catalog, device: str) -> None:
     setup: Mapping[str, object] = {"device.kind": device, "task.domain": "vision"}
@@ -271,3 +285,33 @@ def test_negatives_of_a_like_setting_are_shown_first(bundled: Catalog, device: s
         assert len(rows) <= MAX_ROWS
         assert all(row.negative for row in rows[: min(len(like), MAX_ROWS)])
         assert any(row.negative for row in rows) == bool(method.negatives)
+
+
+@pytest.mark.parametrize(("cause", "proposed"), [("model-compute", False), ("needless-recomputation", True)])
+def test_keeping_activations_is_advised_only_where_they_are_computed_twice(
+    cause: str,
+    proposed: bool,
+    bundled: Catalog,
+    make_report: Callable[..., Report],
+    make_finding: Callable[..., Finding],
+) -> None:
+    # GIVEN a GPU that is busy WHEN it is prescribed for THEN checkpointing is not taken out of a run that has none
+    report = make_report(make_finding(Kind.COMPUTE, 0.5, cause=cause), setup={"device.kind": "cuda"})
+    assert (no_use("no-activation-checkpointing", Kind.COMPUTE, report) is None) is proposed
+    advised = prescribe(report, bundled)
+    assert proposed or "no-activation-checkpointing" in [one.method for one in advised.ruled_out]
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ({}, "no sharded parameters were seen in this run"),
+        ({"fsdp": True, "fsdp.reshard_after_forward": False}, "reshard_after_forward is off"),
+        ({"fsdp": True, "fsdp.reshard_after_forward": True}, None),
+    ],
+)
+def test_parameters_stay_gathered_only_where_they_are_sharded(
+    facts: dict[str, object], reason: str | None, make_report: Callable[..., Report]
+) -> None:
+    report = make_report((Kind.COMMUNICATION, 0.4), setup={"loader.num_workers": 0, **facts})
+    assert no_use("fsdp-no-reshard", Kind.COMMUNICATION, report) == reason

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -74,3 +75,25 @@ def test_answers_of_a_command_line() -> None:
         "baseline-tuned": True,
         "whole-cost": False,
     }
+
+
+@pytest.mark.parametrize(
+    ("target", "answers", "fixed"),
+    [
+        (None, {}, False),
+        (1.0, {}, None),
+        (1.0, {"target-first": True}, True),
+        (1.0, {"target-first": False}, False),
+    ],
+)
+def test_a_target_counts_as_fixed_before_only_if_somebody_says_so(
+    target: float | None, answers: dict[str, bool], fixed: bool | None
+) -> None:
+    sources = [
+        Source(Label(name), parse_metric_table(text, source=name))
+        for name, text in (("a", b"step,val_loss\n1,2\n2,1\n"), ("b", b"step,val_loss\n1,2\n3,1\n"))
+    ]
+    found = json.loads(document(compare_curves(sources, ask(sources, target=target, answers=answers))))
+    assert found["target"]["fixed_before"] is fixed
+    # AND a lack of bounds is told from a lack of an interval
+    assert found["methods"][1]["speedup"]["has_interval"] is False

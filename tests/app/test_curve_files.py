@@ -105,3 +105,27 @@ def test_files_beside_and_in_runs_are_offered(runs: Path, samples: Any) -> None:
 )
 def test_what_a_command_tells(command: list[str], label: Label) -> None:
     assert command_label(command) == label
+
+
+@pytest.mark.parametrize("name", ["x" * 300, f"{'x' * 300}.csv", f"a={'x' * 300}.csv"])
+def test_a_name_that_no_disk_takes_is_one_sentence(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError):
+        named_sources([name], tmp_path)
+
+
+def test_a_folder_that_cannot_be_read_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(folder: Path) -> list[Path]:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    with pytest.raises(InputError, match="cannot be read: Permission denied"):
+        metric_files(tmp_path)
+
+
+def test_files_beyond_the_limit_are_not_even_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [str(write(tmp_path / f"{number}.csv")) for number in range(3)]
+    monkeypatch.setattr(curve_files, "MAX_RUNS", 1)
+    with pytest.raises(UsageError, match="up to 1 metric files"):
+        named_sources([*files, str(tmp_path / "missing.csv")], tmp_path)

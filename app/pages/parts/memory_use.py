@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from trainrx.app.views.memory_use import MemoryUseView
+from trainrx.app.views.tables import memory_fact_rows, memory_use_rows
 
 
 def show(view: MemoryUseView) -> None:
@@ -13,11 +14,8 @@ def show(view: MemoryUseView) -> None:
     st.caption(view.caption)
     left, right = st.columns(2, gap="large")
     if view.parts:
-        rows = [
-            {"use": name, "size": size, "of the peak": share, "basis": basis}
-            for name, size, share, basis in view.parts
-        ]
-        left.dataframe(rows, hide_index=True, alt="Memory at its peak, by use")
+        left.dataframe(memory_use_rows(view), hide_index=True, alt="Memory at its peak, by use")
     if view.facts:
-        facts = [{"": name, "value": value} for name, value in view.facts]
-        right.dataframe(facts, hide_index=True, alt="Growth, reserves and limits of the memory")
+        right.dataframe(
+            memory_fact_rows(view), hide_index=True, alt="Growth, reserves and limits of the memory"
+        )

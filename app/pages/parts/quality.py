@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from trainrx.advisor.compare.curve_fairness import RULES, Check, Standing
 from trainrx.advisor.compare.methods import Source
 from trainrx.advisor.compare.quality_cost import Question, SharedQualities, compare_curves, shared_qualities
+from trainrx.app.bundled import SAMPLES
 from trainrx.app.comparing_curves import ask, axes_of, document
 from trainrx.app.curve_files import CURVES_FOLDER
 from trainrx.app.figures import quality_curves, quality_front, speedup_curve
@@ -196,9 +197,11 @@ def _ask(check: Check) -> None:
 
 
 def _empty() -> None:
+    # Nobody's files belong into the folder of the runs that come with trainrx.
+    where = "" if runs_dir() == SAMPLES else f", or put them in `{runs_dir() / CURVES_FOLDER}`"
     st.info(
-        f"No metric files yet. Upload some above, or put them in `{runs_dir() / CURVES_FOLDER}`: one file per "
-        "training, three seeds or more of each method. In a terminal: `trainrx compare --curves FILE…`",
+        f"No metric files yet. Upload some above{where}: one file per training, three seeds or more of each method. "
+        "In a terminal: `trainrx compare --curves FILE…`",
         icon=":material/info:",
     )
     st.code(_EXAMPLE, language=None)

@@ -18,9 +18,9 @@ def show(matrix: RankMatrix) -> None:
     st.caption(matrix.caption)
     draw(rank_matrix.rank_matrix(matrix, dark=is_dark()), key="ranks", alt=rank_matrix.alt(matrix))
     if matrix.clocks:
-        st.caption(escaped(matrix.clocks[0].upper() + matrix.clocks[1:] + "."))
+        st.caption(escaped(matrix.clocks_sentence))
     if matrix.uses:
-        with st.expander("Collectives by kind"):
+        with st.expander(headings.COLLECTIVES):
             st.dataframe(pd.DataFrame(matrix.uses), hide_index=True, alt="Collectives of a step by kind")
     if matrix.waits:
         with st.expander(headings.RANK_WAITS):

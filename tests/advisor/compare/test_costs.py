@@ -49,6 +49,15 @@ def test_time_stamps_count_from_the_first_row(text: str) -> None:
     assert starts_at_first_row(found)
 
 
+@pytest.mark.parametrize(
+    ("name", "axis"),
+    [("total_flos", CostAxis.FLOPS), ("tokens", CostAxis.TOKENS), ("energy_j", CostAxis.ENERGY)],
+)
+def test_other_costs_keep_their_first_row_however_large(name: str, axis: CostAxis) -> None:
+    found = cost_column(table(f"{name},acc\n1000000000,0.1\n2000000000,0.2\n"), axis)
+    assert found is not None and found.values.tolist() == [1e9, 2e9]
+
+
 def test_times_of_single_epochs_are_no_running_total() -> None:
     found = table("epoch,time,acc\n1,30,0.1\n2,28,0.2\n3,29,0.3\n")
     assert known_axes(found) == (CostAxis.EPOCHS,)

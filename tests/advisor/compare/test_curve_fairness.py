@@ -30,7 +30,10 @@ def seeds(training: MakeTraining, method: str, count: int = 3, **more: Any) -> l
 
 def test_what_files_do_not_tell_is_asked(training: MakeTraining) -> None:
     found = checked(
-        [*seeds(training, "a", final_lr=None), *seeds(training, "b", final_lr=None)], CostAxis.SECONDS
+        [*seeds(training, "a", final_lr=None), *seeds(training, "b", final_lr=None)],
+        CostAxis.SECONDS,
+        target=0.5,
+        target_told=True,
     )
     asked = {rule for rule, check in found.items() if check.standing is Standing.ASKED}
     assert asked == set(RULES)
@@ -108,5 +111,8 @@ def test_more_evaluations_are_said_to_be_more_chances(training: MakeTraining) ->
 
 def test_a_target_taken_from_the_curves_is_said(training: MakeTraining) -> None:
     sources = [*seeds(training, "a"), *seeds(training, "b")]
-    assert "target-first" in checked(sources)
-    assert "target-first" not in checked(sources, target=0.5, target_fixed=True)
+    assert checked(sources)["target-first"].standing is Standing.BROKEN
+    # AND of one that was named it is asked when; that it was not before is said, and forbids nothing
+    assert checked(sources, target=0.5, target_told=True)["target-first"].standing is Standing.ASKED
+    late = checked(sources, target=0.5, target_told=True, answers={"target-first": False})["target-first"]
+    assert late.standing is Standing.BROKEN and not late.forbids

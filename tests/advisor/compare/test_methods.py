@@ -32,9 +32,25 @@ def test_seeds_of_one_method_come_together(training: MakeTraining) -> None:
 
 def test_files_without_seeds_are_seeds_of_their_own(training: MakeTraining) -> None:
     found = methods_of(
-        [training("a", None), training("a", None)], metric="val_acc", cost=CostAxis.STEPS, direction=HIGHER
+        [training("a", None), training("a", None, pace=1.1)],
+        metric="val_acc",
+        cost=CostAxis.STEPS,
+        direction=HIGHER,
     )
     assert len(found[0].runs) == 2
+
+
+def test_one_training_does_not_count_as_two_seeds(training: MakeTraining) -> None:
+    # GIVEN one training's metrics in two files, WHEN both come without a seed, THEN they are refused by name
+    sources = [Source(Label("a"), table("step,acc\n1,0.5\n2,0.6\n")) for _ in range(2)]
+    with pytest.raises(UsageError, match=r"a\.csv and a\.csv hold the same curve"):
+        methods_of(sources, metric="acc", cost=CostAxis.STEPS, direction=HIGHER)
+    # AND two that learn nothing may be alike
+    flat = [
+        Source(Label("a"), parse_metric_table(b"step,acc\n1,0.1\n2,0.1\n", source=f"{seed}.csv"))
+        for seed in (1, 2)
+    ]
+    assert len(methods_of(flat, metric="acc", cost=CostAxis.STEPS, direction=HIGHER)[0].runs) == 2
 
 
 def test_the_same_seed_twice_is_asked_about(training: MakeTraining) -> None:

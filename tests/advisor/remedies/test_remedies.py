@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import trainrx.advisor.remedies as remedies
+from trainrx.advisor.no_use import no_use
 from trainrx.advisor.proposal import Case, Fit, Proposal
 from trainrx.advisor.remedies import answers
 from trainrx.catalog import Catalog
@@ -99,7 +100,7 @@ CAUSES = {
         "sync-batchnorm": "local-batchnorm",
         "slow-nccl-transport": "nccl-tuning",
         "loss-allreduce-every-step": "eval-and-log-frequency",
-        "sharded-parameters": "fsdp2",
+        "sharded-parameters": "fsdp-no-reshard",
     },
     Kind.STRAGGLERS: {
         "gc-pauses": "python-gc-control",
@@ -221,3 +222,30 @@ def test_a_replayed_what_if_replaces_the_bounds_alone(
     assert graphs.estimate is not None and graphs.estimate.best_s == pytest.approx(0.07)
     assert "replaying" in graphs.basis
     assert case.what_if("copies_overlapped") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "fact", "proposed"),
+    [
+        (Kind.COMPUTE, {"env.torch_distributed_debug": "detail"}, False),
+        (Kind.LAUNCH_OVERHEAD, {"env.torch_distributed_debug": "detail"}, False),
+        (Kind.COMPUTE, {"env.cuda_launch_blocking": True}, False),
+        (Kind.LAUNCH_OVERHEAD, {"env.cuda_launch_blocking": True}, True),
+        (Kind.COMPUTE, {"torch.anomaly_mode": True}, True),
+    ],
+)
+def test_a_debugging_aid_answers_only_for_the_time_that_it_takes(
+    kind: Kind,
+    fact: dict[str, object],
+    proposed: bool,
+    make_report: Callable[..., Report],
+    make_finding: Callable[..., Finding],
+) -> None:
+    # GIVEN a finding without a known cause in a run with an aid on
+    finding = make_finding(kind, 0.4)
+    report = make_report(finding, setup=GPU | fact)
+    # WHEN it is answered THEN the aid is named only where its time is of this kind
+    assert (
+        "disable-debug-apis" in [one.method for one in answers(Case(report, finding)).proposals]
+    ) is proposed
+    assert (no_use("disable-debug-apis", kind, report) is None) is proposed

@@ -89,6 +89,24 @@ def test_own_trials_of_a_method_are_evidence(base_run):
     assert own_evidence_table(found)[0]["measured"] == "1.50× (1.40× to 1.60×)"
 
 
+@pytest.mark.parametrize(
+    ("change", "counts"),
+    [
+        (("loader.pin_memory", "true"), True),
+        (("loader.pin_memory", "false"), False),
+        (("no.knob", "1"), False),
+    ],
+)
+def test_a_method_that_was_switched_off_was_not_tested(base_run, change, counts):
+    # GIVEN a trial said to test pinned memory WHEN it switched that off THEN it is no evidence for it
+    folder = begin_trial(base_run, choose(["gc.control=freeze"]), NOTHING, SCRIPT, None)
+    told = {"knobs": dict([change]), "method": "pin-memory"}
+    summary = trial(None, (1.4, 1.5, 1.6)).model_copy(update=told)
+    folder.write(folder.read().model_copy(update={"summary": summary}))
+    found = own_evidence(base_run.path.parent, load_catalog().methods["pin-memory"])
+    assert bool(found.trials) is counts
+
+
 def test_a_method_without_trials_says_how_to_get_one(tmp_path):
     methods = load_catalog().methods
     nothing = own_evidence(tmp_path / "none", methods["python-gc-control"])

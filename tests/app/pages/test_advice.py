@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import trainrx.app
+from trainrx.advisor.trial.store import TrialFile, TrialFolder
 
 ENTRY = Path(trainrx.app.__file__).parent / "pages" / "navigation.py"
 
@@ -89,3 +90,13 @@ def test_text_of_a_run_is_never_markup(page: AppTest, runs: Path, samples: Any) 
     opened(page, "a")
     assert "<script>" not in html(page)
     assert "<img" not in html(page)
+
+
+def test_trials_on_disk_count_where_the_report_lacks_them(page: AppTest, runs: Path, samples: Any) -> None:
+    run = samples.store(runs, "a", report=samples.advised_report("a", trials=[]))
+    (run.path / "trials" / "1").mkdir(parents=True)
+    TrialFolder(run.path / "trials" / "1").write(
+        TrialFile(summary=samples.trial(), command=["train.py"], cwd=None, steps=30, warmup=5)
+    )
+    opened(page, "a")
+    assert "Trial 1: faster" in html(page)

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import trainrx.app
+from trainrx.app.bundled import SAMPLES
 
 ENTRY = Path(trainrx.app.__file__).parent / "pages" / "navigation.py"
 
@@ -125,3 +126,11 @@ def test_the_other_part_is_one_click_away(page: AppTest, curves: Path) -> None:
     assert not page.exception
     assert "needs two runs" in page.info[0].value
     assert "part" not in page.query_params
+
+
+def test_nobody_is_asked_to_put_files_into_the_package(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRAINRX_RUNS", str(SAMPLES))
+    opened(page)
+    assert "Upload some above: one file" in page.info[0].value and str(SAMPLES) not in page.info[0].value

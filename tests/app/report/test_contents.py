@@ -18,7 +18,13 @@ from trainrx.app.report.blocks import (
     Table,
 )
 from trainrx.app.report.contents import MAX_ROWS, contents
+from trainrx.app.report.html import html
+from trainrx.app.report.markdown import MAX_ROWS as MARKDOWN_ROWS
+from trainrx.app.report.markdown import markdown
 from trainrx.app.stored import open_run, open_with_trials
+from trainrx.app.views import headings
+from trainrx.profiler.report import ClockInfo, CollectiveUse
+from trainrx.profiler.vocabulary import ClockBasis
 
 
 def report_of(runs: Path, samples: Any, report: Any, **more: Any) -> Contents:
@@ -59,6 +65,36 @@ def test_an_imported_trace_has_device_ranks_memory_and_what_ifs(runs: Path, samp
     assert "trials" not in section_names(found), "a trace has no command to try"
     assert blocks(found, Prescriptions)[0].run is None
     assert sum(block.themed for block in blocks(found, Chart)) == 2
+
+
+def test_a_run_on_a_gpu_has_what_its_page_shows(runs: Path, samples: Any) -> None:
+    found = report_of(runs, samples, samples.gpu_report("a"))
+    titles = [section.title for section in found.sections]
+    assert {headings.DEVICE_STAGES, headings.CROSSINGS, "What fills the GPU's memory"} <= set(titles)
+    text = markdown(found)
+    assert (
+        "train.py:30" in text
+        and "| parameters | 1\\.0 GiB |" in text
+        and "| largest batch, predicted | 700 |" in text
+    )
+
+
+def test_what_ranks_exchange_and_how_their_clocks_stand_is_told(runs: Path, samples: Any) -> None:
+    report = samples.traced_report("a")
+    ahead = report.ranks[1].model_copy(update={"clock": ClockInfo(offset_s=2.5, basis=ClockBasis.WALL)})
+    use = CollectiveUse(operation="barrier", calls_per_step=0.5, wait_s_per_step=0.001)
+    changes = {"ranks": [report.ranks[0], ahead], "collective_uses": [use]}
+    ranks = next(
+        section
+        for section in report_of(runs, samples, report.model_copy(update=changes)).sections
+        if section.name == "ranks"
+    )
+    assert any(getattr(block, "title", "") == headings.COLLECTIVES for block in ranks.blocks)
+    assert any(
+        "Rank 1's clock is 2.5 s ahead" in sentence
+        for block in ranks.blocks
+        for sentence in getattr(block, "sentences", ())
+    )
 
 
 def test_an_estimate_has_shares_and_no_stage_table(runs: Path, samples: Any) -> None:
@@ -124,10 +160,16 @@ def test_very_long_tables_are_cut_and_say_so(runs: Path, samples: Any) -> None:
     found = report_of(runs, samples, report)
     lines = next(section for section in found.sections if section.name == "lines")
     assert len(lines.blocks[1].rows) == MAX_ROWS
-    assert "7 more rows" in lines.blocks[2].sentences[0]
+    assert lines.blocks[1].left_out == 7
+    # AND Markdown, which cuts sooner, says it once
+    told = [line for line in markdown(found).splitlines() if "left out" in line]
+    assert told == [f"{MAX_ROWS + 7 - MARKDOWN_ROWS} more rows left out here: report.json has all."]
+    assert html(found).count("7 more rows left out here: report.json has all.") == 1
 
 
-@pytest.mark.parametrize("maker", ["full_report", "traced_report", "advised_report", "attached_report"])
+@pytest.mark.parametrize(
+    "maker", ["full_report", "gpu_report", "traced_report", "advised_report", "attached_report"]
+)
 def test_no_block_is_empty_and_every_chart_has_words(runs: Path, samples: Any, maker: str) -> None:
     found = report_of(runs, samples, getattr(samples, maker)("a"), steps=samples.step_table())
     assert all(table.rows for table in blocks(found, Table))

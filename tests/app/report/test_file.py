@@ -52,3 +52,8 @@ def test_a_folder_and_a_place_that_is_not_there_are_said(tmp_path: Path, report:
     with pytest.raises(UsageError, match="cannot write"):
         target(tmp_path / "nowhere" / "a.html").write(report)
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_name_that_no_disk_takes_is_said(tmp_path: Path, report: Any) -> None:
+    with pytest.raises(UsageError, match="cannot write"):
+        target(tmp_path / f"{'x' * 300}.html").write(report)

@@ -40,7 +40,7 @@ def test_tables_are_tables(runs: Path, samples: Any) -> None:
 def test_long_tables_are_cut(runs: Path, samples: Any) -> None:
     report = samples.full_report("a")
     report = report.model_copy(update={"host_lines": [report.host_lines[0]] * (MAX_ROWS + 5)})
-    assert "and 5 more" in written(runs, samples, report)
+    assert "5 more rows left out" in written(runs, samples, report)
 
 
 HOSTILE = [

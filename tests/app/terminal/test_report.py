@@ -15,5 +15,18 @@ def test_a_gpus_own_clock_and_memory_are_printed(samples: Any) -> None:
     console = Console(file=io.StringIO(), width=100)
     console.print(render(samples.gpu_report(), Path("runs/gpu")))
     printed = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "On the GPU" in printed and "5.0 ms ahead" in printed
+    assert "The same step on the GPU" in printed and "5.0 ms ahead" in printed
     assert "What fills the GPU's memory" in printed and "parameters 1.0 GiB" in printed
+
+
+def printed(renderable: Any) -> str:
+    console = Console(file=io.StringIO(), width=200)
+    console.print(renderable)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_run_that_comes_with_trainrx_is_opened_as_one(samples: Any) -> None:
+    report = samples.full_report()
+    assert "open it with `trainrx ui`" in printed(render(report, Path("runs/compute")))
+    bundled = report.model_copy(update={"run": report.run.model_copy(update={"source": "sample"})})
+    assert "open it with `trainrx samples compute --ui`" in printed(render(bundled, Path("samples/compute")))

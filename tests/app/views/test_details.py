@@ -124,6 +124,8 @@ def test_memory_is_shared_out_to_its_uses(samples: Any) -> None:
     assert [part[2:] for part in view.parts] == [("25 %", "measured"), ("75 %", "derived")]
     assert dict(view.facts)["largest batch, predicted"] == "96"
     assert dict(view.facts)["reserved, without a tensor"].startswith("2")
+    unknown = {"beside PyTorch", "asked again for memory", "out of memory"}
+    assert {dict(view.facts)[name] for name in unknown} == {"n/a"}
     alone = MemoryUse(on_device=False, peak_bytes=100)
     assert details(samples.full_report(memory_use=alone)).memory_use is None
 

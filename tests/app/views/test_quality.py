@@ -116,6 +116,25 @@ def test_a_target_that_only_one_side_reaches() -> None:
     assert table(found)[1]["cost to 0.9"] == "never reached"
 
 
+def test_a_target_that_some_seeds_reach_is_not_called_never_reached() -> None:
+    partly = [source("partly", 0), *(source("partly", seed, end=0.5) for seed in range(1, 4))]
+    strong = seeds("strong")
+    found = headline(compared(*partly, *strong, target=0.9))
+    assert found.sentence == "strong: reaches val_acc 0.9, partly in 1 of 4 seeds only."
+    other = compared(*strong, *partly, target=0.9)
+    assert headline(other).sentence == "Only strong reaches val_acc 0.9 in most seeds."
+    assert table(other)[1]["cost to 0.9"] == "reached by 1 of 4 seeds only"
+
+
+@pytest.mark.parametrize("counts", [(1, 1), (4, 1), (1, 4)])
+def test_a_target_that_one_side_reaches_is_no_evidence_with_few_seeds(counts: tuple[int, int]) -> None:
+    weak, strong = seeds("weak", counts[0], end=0.5), seeds("strong", counts[1])
+    for sides in ((weak, strong), (strong, weak)):
+        found = headline(compared(*sides[0], *sides[1], target=0.9))
+        assert (found.label, found.tone) == ("no evidence", Tone.UNKNOWN)
+        assert "fewer than 3 seeds" in found.sentence
+
+
 def test_the_table_has_the_quality_at_an_equal_cost_only_where_ends_differ() -> None:
     assert not any(name.startswith("at ") for name in table(compared(*seeds("a"), *seeds("b")))[0])
     assert "at 150 steps" in table(compared(*seeds("a"), *seeds("b", steps=150)))[0]
