@@ -25,7 +25,7 @@ def main():
     images, labels = torch.as_tensor(images, dtype=torch.float32) / 16, torch.as_tensor(labels)
     model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-    for number in range(160):
+    for number in range(360):
         step = Step(model, images, labels)
         optimizer.zero_grad()
         loss = step.loss()
