@@ -8,6 +8,8 @@ from ..vocabulary import Kind, Stage
 from .finding import ms, percent, stage_finding
 from .thresholds import FREE_MEMORY_SHARE, RECOMPUTED_SHARE
 
+#: The cause where nothing but the model's own work is known.
+MODEL_COMPUTE = "model-compute"
 #: Name of the fact that says how long parts of the model are computed a second time.
 RECOMPUTED = "computed a second time"
 
@@ -26,7 +28,7 @@ def find(observation: Observation) -> Finding | None:
         Kind.COMPUTE,
         Stage.FORWARD,
         Stage.BACKWARD,
-        cause="model-compute" if twice_s is None else "needless-recomputation",
+        cause=MODEL_COMPUTE if twice_s is None else "needless-recomputation",
         summary=(
             f"Forward and backward take {ms(observation.seconds(Stage.FORWARD, Stage.BACKWARD))} of every "
             f"step ({percent(share)}): {why}."
