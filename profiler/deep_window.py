@@ -81,7 +81,7 @@ def with_device(
 
 
 def _explained(finding: Finding, traced: Finding | None) -> Finding:
-    """A finding that the device's clock timed, with what only kernels tell: the cause, where it has none, and numbers."""
+    """A finding by the device's clock with what only kernels tell: the cause, where it has none, and evidence."""
     if traced is None or finding.kind not in CLOCKED_KINDS:
         return finding
     cause = traced.cause if finding.cause in (None, MODEL_COMPUTE) and traced.cause else finding.cause
