@@ -38,9 +38,18 @@ def find(observation: Observation) -> Finding | None:
 
 
 def _needless_s(observation: Observation) -> float | None:
-    """Seconds of recomputing where most of the process's memory is free; None where there are none such."""
-    used = observation.memory.limit_share if observation.memory is not None else None
-    seconds = observation.recomputation_s
+    """Seconds of recomputing where most of the memory is free; None where there are none such."""
+    used, seconds = _used_share(observation), observation.recomputation_s
     if used is None or used > 1 - FREE_MEMORY_SHARE or seconds < RECOMPUTED_SHARE * observation.step_s:
         return None
     return seconds
+
+
+def _used_share(observation: Observation) -> float | None:
+    """What is taken of the memory that activations lie in: the GPU's, else the machine's, which its ranks share."""
+    if observation.device_memory is not None:
+        return observation.device_memory.limit_share
+    share = None if observation.memory is None else observation.memory.limit_share
+    setup = observation.setup
+    ranks = setup.get("local_world_size", setup.get("world_size", 1))
+    return None if share is None or setup.get("device.kind") != "cpu" else share * max(ranks, 1)
