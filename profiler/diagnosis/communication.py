@@ -84,8 +84,8 @@ def _small_collectives(observation: Observation) -> tuple[str, str] | None:
     if own.tiny_per_step >= 1 and waited_s > 0 and own.tiny_s >= TINY_COLLECTIVES_SHARE * waited_s:
         return (
             "loss-allreduce-every-step",
-            f": {percent(min(own.tiny_s / waited_s, 1.0))} of what a rank waits is in {own.tiny_per_step:.0f} collectives of a few numbers "
-            f"each, such as losses{place(_own_lines(observation))}",
+            f": {percent(min(own.tiny_s / waited_s, 1.0))} of what a rank waits is in {own.tiny_per_step:.0f} "
+            f"collectives of a few numbers each, such as losses{place(_own_lines(observation))}",
         )
     return None
 

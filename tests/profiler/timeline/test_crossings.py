@@ -105,7 +105,7 @@ def test_time_is_shared_out_and_counts_are_joined(make_recording: Any) -> None:
     recording, steps, stages = recorded(
         make_recording,
         lines={"loss.item()": 14, "work(x)": 6},
-        facts={"crossings": [{"calls": [counted, copied, copied, {"kind": "?"}, 5], "left_out": 0}]},
+        facts={"crossings": [{"calls": [counted, copied, copied, {"kind": "?"}, 5]}]},
     )
     found = crossings(recording, steps, stages)
     assert [(one.call, one.line, one.calls_per_step, one.bytes_per_step) for one in found] == [
