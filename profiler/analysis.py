@@ -275,9 +275,7 @@ def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> 
         spans = spans[spans[:, 3] == 1]
     if not len(spans):
         return None
-    step = np.searchsorted(rank.steps.start_ns, spans[:, 1], side="right") - 1
-    inside = (step >= 0) & rank.steps.timed[np.clip(step, 0, None)]
-    return float(inside.sum()) / float(rank.steps.timed.sum())
+    return float(rank.steps.timed_at(spans[:, 1]).sum()) / float(rank.steps.timed.sum())
 
 
 def _operations_per_step(rank: _RankAnalysis) -> float | None:

@@ -184,10 +184,8 @@ def _timed_samples(
     times = recording.samples[:, 0]
     if not len(steps) or not len(times):
         return recording.samples[:0], np.empty(0, np.int64)
-    step = np.searchsorted(steps.start_ns, times, side="right") - 1
-    at = np.clip(step, 0, None)
     labels = stages.segments.label_at(times)
-    inside = (step >= 0) & (times < steps.end_ns[at]) & steps.timed[at] & (labels >= 0)
+    inside = steps.timed_at(times) & (labels >= 0)
     return recording.samples[inside], labels[inside]
 
 
