@@ -141,6 +141,7 @@ def analyse(run: RunFolder) -> Analysis:
             telemetry=telemetry,
             crossings=exposed.crossings,
             device_wait_s=None if exposed.device is None else exposed.device.waits_s,
+            device_steps=None if exposed.device is None else exposed.device.steps,
         )
     )
     window, window_note = read_deep_window(first.recording)
@@ -274,9 +275,7 @@ def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> 
         spans = spans[spans[:, 3] == 1]
     if not len(spans):
         return None
-    step = np.searchsorted(rank.steps.start_ns, spans[:, 1], side="right") - 1
-    inside = (step >= 0) & rank.steps.timed[np.clip(step, 0, None)]
-    return float(inside.sum()) / float(rank.steps.timed.sum())
+    return float(rank.steps.timed_at(spans[:, 1]).sum()) / float(rank.steps.timed.sum())
 
 
 def _operations_per_step(rank: _RankAnalysis) -> float | None:
@@ -299,12 +298,19 @@ def _losses(manifest: Manifest, recordings: Sequence[RankRecording]) -> _Losses:
         if (start := whole(recording.process, "perf_counter_ns")) is not None
     ]
     failed = manifest.status is RunStatus.FAILED or manifest.note is not None
+    in_job = [end for recording, end in zip(recordings, ends, strict=True) if _is_of_job(recording)]
     return _Losses(
         clocks={recording.rank: clock for recording, clock in zip(recordings, clocks, strict=True)},
         ends={end.rank: end for end in ends},
-        lost=[end.rank for end in lost_ranks(ends, failed=failed)],
+        lost=[end.rank for end in lost_ranks(in_job, failed=failed)],
         origin_ns=min(starts, default=0.0),
     )
+
+
+def _is_of_job(recording: RankRecording) -> bool:
+    """Whether other processes wait for this one; several that train alone may share a run."""
+    joined = any(recording.facts.get(name) for name in ("parallel", "sharded"))
+    return joined or (whole(recording.process, "world_size") or 1) > 1
 
 
 def _without_steps(

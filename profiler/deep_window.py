@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .agent import format as layout
+from .diagnosis.compute import MODEL_COMPUTE
 from .diagnosis.device.verdict import find_all
 from .diagnosis.thresholds import STEP_LEVELS
 from .errors import InputError
@@ -67,10 +68,26 @@ def with_device(
         for finding in findings
         if finding.kind not in dropped
     ]
-    kept = [finding for finding in held if finding is not None]
+    traced = find_all(summary.observation)
+    of_kind = {finding.kind: finding for finding in reversed(traced)}
+    kept = [
+        _explained(finding, of_kind.get(finding.kind)) if is_clocked else finding
+        for finding in held
+        if finding is not None
+    ]
     known = {finding.kind for finding in kept}
-    joined = kept + [finding for finding in find_all(summary.observation) if finding.kind not in known]
+    joined = kept + [finding for finding in traced if finding.kind not in known]
     return sorted(joined, key=lambda finding: (-_WEIGHT[finding.severity], -finding.share))
+
+
+def _explained(finding: Finding, traced: Finding | None) -> Finding:
+    """A finding by the device's clock with what only kernels tell: the cause, where it has none, and evidence."""
+    if traced is None or finding.kind not in CLOCKED_KINDS:
+        return finding
+    cause = traced.cause if finding.cause in (None, MODEL_COMPUTE) and traced.cause else finding.cause
+    known = {fact.name for fact in finding.evidence}
+    added = [fact for fact in traced.evidence if fact.name not in known]
+    return finding.model_copy(update={"cause": cause, "evidence": [*finding.evidence, *added]})
 
 
 def _held(finding: Finding, idle_share: float) -> Finding | None:

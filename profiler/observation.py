@@ -47,6 +47,8 @@ class Observation:
         lines: where the training thread was seen, longest first.
         crossings: on a GPU, the calls that copy to it and from it and wait for it.
         device_wait_s: seconds per step that the GPU waited for the host; None where its clock was not read.
+        device_steps: timed steps that the GPU's clock measured, on which the stages rest; None where they are the
+            host's.
     """
 
     setup: Mapping[str, Any]
@@ -73,11 +75,17 @@ class Observation:
     telemetry: Telemetry | None = None
     crossings: tuple[Crossing, ...] = ()
     device_wait_s: float | None = None
+    device_steps: int | None = None
 
     @property
     def step_s(self) -> float:
         """Mean wall time of a timed step: what the stages sum to."""
         return sum(self.stages.values())
+
+    @property
+    def measured_steps(self) -> int:
+        """How many steps the stages are a mean of."""
+        return self.step_time.n if self.device_steps is None else self.device_steps
 
     def seconds(self, *stages: Stage) -> float:
         """Seconds per step of these stages together, less what interrupted them and is a finding of its own."""

@@ -85,17 +85,20 @@ class RankWatch:
         self._poll.register(descriptor, select.POLLIN)
 
     def _note(self, descriptor: int) -> None:
-        moment, rank = time.perf_counter_ns(), self._open[descriptor]
-        gone = {"t": moment, "signal": _fatal_signal(rank.pid)}
+        moment, rank = time.perf_counter_ns(), self._open.get(descriptor)
+        gone = None if rank is None else {"t": moment, "signal": _fatal_signal(rank.pid)}
         self._forget(descriptor)
-        with contextlib.suppress(OSError):
-            (rank.folder / layout.GONE_FILE).write_text(json.dumps(gone))
+        if rank is not None:
+            with contextlib.suppress(OSError):
+                (rank.folder / layout.GONE_FILE).write_text(json.dumps(gone))
 
     def _forget(self, descriptor: int) -> None:
+        """Watch it no more; an interrupt may have come between two of these lines before."""
         assert self._poll is not None
-        del self._open[descriptor]
-        self._poll.unregister(descriptor)
-        os.close(descriptor)
+        with contextlib.suppress(KeyError):
+            self._poll.unregister(descriptor)
+        if self._open.pop(descriptor, None) is not None:
+            os.close(descriptor)
 
 
 def _process_fact(folder: Path) -> dict[str, Any] | None:

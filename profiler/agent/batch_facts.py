@@ -1,4 +1,4 @@
-"""Facts on the first batches of each loader: how large they are, and whether a GPU could fetch them by itself."""
+"""Facts on the first batches of each loader: how large they are."""
 
 from __future__ import annotations
 
@@ -34,14 +34,11 @@ class BatchFacts:
             self._recorder.folder.fact("batch", loader=loader, **_sizes(tensors))
 
 
-def _sizes(tensors: list[Any]) -> dict[str, Any]:
-    """Bytes, and of those the page-locked ones; only a process that has started CUDA is asked for these."""
-    sizes = [int(tensor.numel() * tensor.element_size()) for tensor in tensors]
-    found: dict[str, Any] = {"bytes": sum(sizes), "tensors": len(tensors)}
-    if sys.modules["torch"].cuda.is_initialized():
-        pinned = (size for size, tensor in zip(sizes, tensors) if tensor.is_pinned())  # noqa: B905 - Python 3.9
-        found["pinned_bytes"] = sum(pinned)
-    return found
+def _sizes(tensors: list[Any]) -> dict[str, int]:
+    return {
+        "bytes": sum(int(tensor.numel() * tensor.element_size()) for tensor in tensors),
+        "tensors": len(tensors),
+    }
 
 
 def tensors_in(batch: Any) -> list[Any]:

@@ -28,11 +28,10 @@ _SHAPES = frozenset(
 
 
 class Crossings:
-    """Calls by kind and place; what is beyond `MAX_PLACES` is counted alone."""
+    """Calls by kind and place; what is beyond `MAX_PLACES` is left out."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[Any, ...], dict[str, Any]] = {}
-        self.left_out = 0
 
     def saw(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """An operator has run; its caller's frame is two above."""
@@ -47,8 +46,6 @@ class Crossings:
             known["bytes"] += found["bytes"]
         elif len(self._found) < MAX_PLACES:
             self._found[key] = {**found, "count": 1, "frames": describe_stack(frame)[:MAX_FRAMES]}
-        else:
-            self.left_out += 1
 
     def calls(self) -> list[dict[str, Any]]:
         """What was seen, as values of a fact."""

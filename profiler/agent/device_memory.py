@@ -24,14 +24,8 @@ class DeviceMemory:
         """On the training thread, which computes on the GPU by now: note the device and how much memory it has."""
         try:
             device = int(cuda.current_device())
-            properties = cuda.get_device_properties(device)
             if self._recorder.folder is not None:
-                self._recorder.folder.fact(
-                    "device",
-                    index=device,
-                    name=str(properties.name),
-                    memory_bytes=int(properties.total_memory),
-                )
+                self._recorder.folder.fact("device", **describe(cuda.get_device_properties(device), device))
             self._device = device
         except Exception as error:
             self._give_up(error)
@@ -49,6 +43,17 @@ class DeviceMemory:
     def _give_up(self, error: BaseException) -> None:
         self._given_up = True
         self._recorder.note(f"the GPU's memory was not read: {error!r}")
+
+
+def describe(properties: Any, index: int) -> dict[str, Any]:
+    """What torch tells of a device; of AMD's no compute capability, for theirs is numbered otherwise."""
+    capability = f"{properties.major}.{properties.minor}"
+    return {
+        "index": index,
+        "name": str(properties.name),
+        "capability": None if sys.modules["torch"].version.hip else capability,
+        "memory_bytes": int(properties.total_memory),
+    }
 
 
 def reading(stats: Any) -> dict[str, int]:

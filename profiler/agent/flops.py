@@ -64,7 +64,10 @@ class FlopCount:
         else:
             largest = sorted(mode.by_operator.items(), key=lambda item: -item[1])[:MAX_OPERATORS]
             _tell(recorder, flops=sum(mode.by_operator.values()), by_operator=dict(largest), step=done)
-            _tell_crossings(recorder, mode.crossings)
+            if mode.crossings_fault is None:
+                _tell_crossings(recorder, mode.crossings)
+            else:
+                recorder.note(f"copies between host and device were not counted: {mode.crossings_fault!r}")
         return True
 
     def _leave(self) -> bool:
@@ -96,7 +99,7 @@ def _tell(recorder: Recorder, **values: Any) -> None:
 def _tell_crossings(recorder: Recorder, crossings: Crossings) -> None:
     calls = crossings.calls()
     if recorder.folder is not None and calls:
-        recorder.folder.fact("crossings", calls=calls, left_out=crossings.left_out)
+        recorder.folder.fact("crossings", calls=calls)
 
 
 def _why_not() -> str | None:
@@ -123,6 +126,7 @@ def _make_mode() -> Any:
             self.fault: Exception | None = None
             self.by_operator: dict[str, int] = {}
             self.crossings = Crossings()
+            self.crossings_fault: Exception | None = None
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             kwargs = kwargs or {}
@@ -130,9 +134,13 @@ def _make_mode() -> Any:
             if self.is_counting:
                 try:
                     self._count(func, args, kwargs, out)
-                    self.crossings.saw(func, args, kwargs, out)
                 except Exception as error:
                     self.is_counting, self.fault = False, error
+            if self.is_counting and self.crossings_fault is None:
+                try:
+                    self.crossings.saw(func, args, kwargs, out)
+                except Exception as error:
+                    self.crossings_fault = error
             return out
 
         def _count(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:

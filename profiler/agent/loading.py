@@ -30,6 +30,8 @@ SAMPLE_INTERVAL_S = 0.01
 TELL_GROWTH = 1.02
 #: A worker's memory is read again whenever its age has grown by this factor.
 MEMORY_GROWTH = 1.15
+#: And no sooner than that reading it has taken at most this share of the time.
+MEMORY_BUDGET = 0.01
 #: A batch buffer this long is written at once rather than at the next flush.
 MAX_BUFFERED = 64
 
@@ -130,8 +132,10 @@ class BatchProbe:
     def _read_memory(self, moment_ns: int) -> None:
         if self._folder is None or moment_ns - self._started_ns < self._memory_ns:
             return
+        start = now()
         self._folder.fact("memory", pid=os.getpid(), **memory.private())
-        self._memory_ns = int((now() - self._started_ns) * MEMORY_GROWTH)
+        age, cost = now() - self._started_ns, now() - start
+        self._memory_ns = int(max(age * MEMORY_GROWTH, age + cost / MEMORY_BUDGET))
 
     def _last_words(self) -> None:
         try:
@@ -146,22 +150,28 @@ class BatchProbe:
         torch = sys.modules["torch"]
         self._folder.fact("worker", pid=os.getpid(), ready_ns=now(), threads=torch.get_num_threads())
         Finalize(None, self._last_words, exitpriority=0)
-        thread = threading.main_thread().ident
         sampler = StackSampler(self._folder)
 
         def run() -> None:
-            flushed = time.monotonic()
-            with quick_switch():
-                while self.is_on and thread is not None:
-                    time.sleep(interval_s)
-                    sampler.sample(thread)
-                    if time.monotonic() - flushed > FLUSH_INTERVAL_S:
-                        flushed = time.monotonic()
-                        sampler.flush()
-                        self._write(now())
-                        self._read_memory(now())
+            try:
+                self._watch(sampler, interval_s)
+            except Exception:
+                self.is_on = False
 
         threading.Thread(target=run, name="trainrx", daemon=True).start()
+
+    def _watch(self, sampler: StackSampler, interval_s: float) -> None:
+        """Sample the main thread and write down what there is, until the probe goes off."""
+        thread, flushed = threading.main_thread().ident, time.monotonic()
+        with quick_switch():
+            while self.is_on and thread is not None:
+                time.sleep(interval_s)
+                sampler.sample(thread)
+                if time.monotonic() - flushed > FLUSH_INTERVAL_S:
+                    flushed = time.monotonic()
+                    sampler.flush()
+                    self._write(now())
+                    self._read_memory(now())
 
 
 def _process_counters() -> tuple[int, int]:

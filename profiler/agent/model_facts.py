@@ -57,7 +57,6 @@ class ModelFacts:
                 index_values=self._indices,
             )
             self._recorder.folder.fact("flags", **flags(traced=self._recorder.traced))
-            self._recorder.folder.fact("device", **device())
 
     @staticmethod
     def _parameters(model: Any) -> list[Any]:
@@ -111,19 +110,6 @@ def flags(*, traced: bool) -> dict[str, Any]:
         "gc_enabled": gc.isenabled(),
         "threads": torch.get_num_threads(),
         "interop_threads": torch.get_num_interop_threads(),
-    }
-
-
-def device() -> dict[str, Any]:
-    """The GPU that this process computes on; empty before it has used one, for asking may start CUDA."""
-    torch = sys.modules["torch"]
-    if not torch.cuda.is_initialized():
-        return {}
-    properties = torch.cuda.get_device_properties(torch.cuda.current_device())
-    return {
-        "name": str(properties.name),
-        "capability": None if torch.version.hip else f"{properties.major}.{properties.minor}",
-        "memory_bytes": int(properties.total_memory),
     }
 
 

@@ -133,9 +133,9 @@ class RankFolder(RecordFolder):
 
     def write_device(self, queue: collections.deque[Record]) -> None:
         """Move what was read of the device's clock to disk; the file is made with the first of it."""
-        records = [queue.popleft() for _ in range(len(queue))]
-        if records:
-            with self._lock:
+        with self._lock:
+            records = [queue.popleft() for _ in range(len(queue))]
+            if records:
                 self._device = self._device or RollingFile(self, DEVICE_FILE)
                 self._device.write(_words(records))
 

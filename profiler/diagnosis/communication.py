@@ -80,13 +80,12 @@ def _small_collectives(observation: Observation) -> tuple[str, str] | None:
         return "sync-batchnorm", f", in {own.per_step:.0f} collectives of {norms} synchronised norm layers"
     if own.per_step > _many_collectives(observation):
         return None
-    if own.tiny_per_step >= 1 and own.tiny_s >= TINY_COLLECTIVES_SHARE * observation.seconds(
-        Stage.COMMUNICATION
-    ):
+    waited_s = observation.seconds(Stage.COMMUNICATION)
+    if own.tiny_per_step >= 1 and waited_s > 0 and own.tiny_s >= TINY_COLLECTIVES_SHARE * waited_s:
         return (
             "loss-allreduce-every-step",
-            f": {ms(own.tiny_s)} of it in {own.tiny_per_step:.0f} collectives of a few numbers each, such as losses"
-            f"{place(_own_lines(observation))}",
+            f": {percent(min(own.tiny_s / waited_s, 1.0))} of what a rank waits is in {own.tiny_per_step:.0f} "
+            f"collectives of a few numbers each, such as losses{place(_own_lines(observation))}",
         )
     return None
 

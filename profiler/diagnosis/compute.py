@@ -8,6 +8,8 @@ from ..vocabulary import Kind, Stage
 from .finding import ms, percent, stage_finding
 from .thresholds import FREE_MEMORY_SHARE, RECOMPUTED_SHARE
 
+#: The cause where nothing but the model's own work is known.
+MODEL_COMPUTE = "model-compute"
 #: Name of the fact that says how long parts of the model are computed a second time.
 RECOMPUTED = "computed a second time"
 
@@ -26,7 +28,7 @@ def find(observation: Observation) -> Finding | None:
         Kind.COMPUTE,
         Stage.FORWARD,
         Stage.BACKWARD,
-        cause="model-compute" if twice_s is None else "needless-recomputation",
+        cause=MODEL_COMPUTE if twice_s is None else "needless-recomputation",
         summary=(
             f"Forward and backward take {ms(observation.seconds(Stage.FORWARD, Stage.BACKWARD))} of every "
             f"step ({percent(share)}): {why}."
@@ -36,9 +38,18 @@ def find(observation: Observation) -> Finding | None:
 
 
 def _needless_s(observation: Observation) -> float | None:
-    """Seconds of recomputing where most of the process's memory is free; None where there are none such."""
-    used = observation.memory.limit_share if observation.memory is not None else None
-    seconds = observation.recomputation_s
+    """Seconds of recomputing where most of the memory is free; None where there are none such."""
+    used, seconds = _used_share(observation), observation.recomputation_s
     if used is None or used > 1 - FREE_MEMORY_SHARE or seconds < RECOMPUTED_SHARE * observation.step_s:
         return None
     return seconds
+
+
+def _used_share(observation: Observation) -> float | None:
+    """What is taken of the memory that activations lie in: the GPU's, else the machine's, which its ranks share."""
+    if observation.device_memory is not None:
+        return observation.device_memory.limit_share
+    share = None if observation.memory is None else observation.memory.limit_share
+    setup = observation.setup
+    ranks = setup.get("local_world_size", setup.get("world_size", 1))
+    return None if share is None or setup.get("device.kind") != "cpu" else share * max(ranks, 1)

@@ -45,6 +45,7 @@ def _too_many(observation: Observation, cores: int, threads: int) -> Finding | N
         Kind.CPU_THREADS,
         seconds,
         cause="oversubscribed",
+        basis="derived",
         summary=(
             f"{threads} threads{beside} share {cores} cores and wait for each other: about {ms(seconds)} of every "
             f"step ({percent(seconds / observation.step_s)})."
@@ -63,6 +64,7 @@ def _too_few(observation: Observation, free: int, threads: int) -> Finding | Non
         Kind.CPU_THREADS,
         seconds,
         cause="too-few-threads",
+        basis="derived",
         summary=(
             f"Operations run on {threads} of {free} free cores{_told_so(observation, threads)}: about {ms(seconds)} of "
             f"every step ({percent(seconds / observation.step_s)}) would go with a thread for each."

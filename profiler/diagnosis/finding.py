@@ -38,8 +38,12 @@ def timed_finding(
     summary: str,
     where: tuple[Where, ...] = (),
     evidence: tuple[Fact, ...] = (),
+    basis: str = "measured",
 ) -> Finding | None:
-    """A finding that rests on some seconds of every step; None below the kind's threshold."""
+    """A finding that rests on some seconds of every step; None below the kind's threshold.
+
+    ``basis`` is ``derived`` where the seconds are an estimate.
+    """
     share = seconds / observation.step_s if observation.step_s > 0 else 0.0
     grade = STEP_LEVELS[kind].severity(share)
     if grade is None:
@@ -51,11 +55,11 @@ def timed_finding(
         share=share,
         ms_per_step=seconds * 1e3,
         severity=grade,
-        confidence=confidence(observation.step_time.n),
+        confidence=confidence(observation.measured_steps),
         where=list(where),
         evidence=[
-            Fact(name="share of step", value=share, basis="measured"),
-            Fact(name="time per step", value=seconds * 1e3, unit="ms"),
+            Fact(name="share of step", value=share, basis=basis),
+            Fact(name="time per step", value=seconds * 1e3, unit="ms", basis=basis),
             Fact(name="most it can bring", value=1 / max(1 - share, 1e-3), unit="×", basis="derived"),
             *evidence,
         ],

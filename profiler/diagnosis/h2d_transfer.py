@@ -16,9 +16,12 @@ def find(observation: Observation) -> Finding | None:
     seconds = observation.seconds(Stage.H2D)
     copies = [one for one in observation.crossings if one.call is Call.TO_DEVICE]
     pageable = _pageable_share(copies)
-    if pageable is None and observation.setup.get("loader.pin_memory") is not None:
-        pageable = 0.0 if observation.setup["loader.pin_memory"] else 1.0
-    from_pageable = pageable is not None and pageable >= PAGEABLE_SHARE
+    if (
+        pageable is None
+    ):  # of what the loader does not pin nothing is page-locked, unless the script does it itself
+        from_pageable = observation.setup.get("loader.pin_memory") is False
+    else:
+        from_pageable = pageable >= PAGEABLE_SHARE
     how = "from pageable memory" if from_pageable else "while nothing is computed"
     return timed_finding(
         observation,
@@ -48,7 +51,9 @@ def _facts(copies: Sequence[Crossing], pageable: float | None, seconds: float) -
         facts.append(Fact(name="copied per step", value=sum(counted), unit="bytes"))
         if seconds > 0:
             rate = sum(counted) / seconds / 1e9
-            facts.append(Fact(name="copy rate, at least", value=round(rate, 2), unit="GB/s", basis="derived"))
+            facts.append(
+                Fact(name="copied over exposed time", value=round(rate, 2), unit="GB/s", basis="derived")
+            )
     if pageable is not None:
         facts.append(Fact(name="bytes from pageable memory", value=round(pageable, 4), unit="share"))
     waits = [one.non_blocking for one in copies if one.non_blocking is not None]

@@ -38,6 +38,7 @@ def _launch_blocking(observation: Observation) -> Finding | None:
         Kind.HOST_SYNC,
         seconds,
         cause="launch-blocking",
+        basis="derived",
         summary=(
             f"CUDA_LAUNCH_BLOCKING=1 has the host wait for the device at every launch: perhaps {ms(seconds)} of every "
             f"step ({percent(seconds / observation.step_s)})."

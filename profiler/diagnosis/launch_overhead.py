@@ -44,6 +44,7 @@ def _left_on(observation: Observation) -> Finding | None:
         Kind.LAUNCH_OVERHEAD,
         seconds,
         cause=cause,
+        basis="derived",
         summary=(
             f"{name[0].upper()}{name[1:]} is on: over {operations:.0f} operations it costs about {ms(seconds)} of "
             f"every step ({percent(seconds / observation.step_s)})."
@@ -69,6 +70,7 @@ def _in_pieces(observation: Observation) -> Finding | None:
         Kind.LAUNCH_OVERHEAD,
         seconds,
         cause="graph-break",
+        basis="derived",
         summary=(
             f"The compiled model runs in {pieces:.0f} pieces, for its graph is broken in {len(breaks)} "
             f"place{'s' if len(breaks) != 1 else ''}{at}: about {ms(seconds)} of every step "
@@ -98,6 +100,7 @@ def _small_operations(observation: Observation) -> Finding | None:
         Kind.LAUNCH_OVERHEAD,
         seconds,
         cause="many-small-operations",
+        basis="derived",
         summary=(
             f"Forward and backward run {operations:.0f} operations of {each_s * 1e6:.0f} µs in every step: about "
             f"{ms(seconds)} ({percent(seconds / observation.step_s)}) is Python and dispatch, not arithmetic"

@@ -50,6 +50,7 @@ def _given_up(observation: Observation) -> Finding | None:
         Kind.RECOMPILATION,
         seconds,
         cause="recompile-limit",
+        basis="derived",
         summary=(
             f"torch.compile met more versions of a function than its {limit} allows and runs it uncompiled since: "
             f"perhaps {ms(seconds)} of every step ({percent(seconds / observation.step_s)}), which a compiler commonly "
@@ -73,6 +74,7 @@ def _searched(observation: Observation) -> Finding | None:
         Kind.RECOMPILATION,
         seconds,
         cause="cudnn-benchmark-varying-shapes",
+        basis="derived",
         summary=(
             f"Inputs change their shape and cudnn.benchmark tries algorithms anew for each: the mean step takes "
             f"{ms(seconds)} longer than the median one ({percent(seconds / observation.step_s)})."

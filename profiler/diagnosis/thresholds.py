@@ -58,7 +58,10 @@ STEP_LEVELS: dict[Kind, Levels] = {
         0.15, 0.30, 0.50, "ours: eager PyTorch always pays some; from a third of the step on it is worth work"
     ),
     Kind.HOST_SYNC: Levels(
-        0.05, 0.15, 0.40, "train-doctor and fournex speak from 5 and 10 % of waiting for the device on"
+        0.05,
+        0.15,
+        0.30,
+        "train-doctor and fournex speak from 5 and 10 % of waiting for the device on; high as on traces",
     ),
     Kind.OPTIMIZER_STEP: Levels(
         0.15, 0.30, 0.50, "ours: on small models a quarter of the step is usual without anything being wrong"
@@ -74,12 +77,6 @@ STEP_LEVELS: dict[Kind, Levels] = {
         0.08,
         0.20,
         "ours: a boost clock wanders by 2 to 3 %; a power cap costs large devices 5 to 10 % and is usual",
-    ),
-    Kind.HOST_SYNC: Levels(
-        0.05,
-        0.15,
-        0.30,
-        "as on traces; of the step by the device's clock, what a host that ran ahead would hide",
     ),
     Kind.H2D_TRANSFER: Levels(0.05, 0.10, 0.25, "as on traces"),
     Kind.COMPUTE: Levels(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,13 +69,10 @@ def crossings(recording: RankRecording, steps: Steps, stages: StageTimes) -> lis
     """
     counted = _counted(recording)
     seconds, samples = _sampled(recording, steps, stages)
+    places = _joined(counted, seconds)
     merged: list[Crossing] = []
-    for one in counted:
-        place = min(
-            (place for place in seconds if _is_at(place, one)),
-            key=lambda at: at.call is not one.call,
-            default=None,
-        )
+    for number, one in enumerate(counted):
+        place = places.get(number)
         taken = seconds.pop(place) if place is not None else None
         seen = samples.get(place, 0) if place is not None else 0
         merged.append(one.model_copy(update={"seconds_per_step": taken, "samples": seen}))
@@ -94,6 +91,20 @@ def crossings(recording: RankRecording, steps: Steps, stages: StageTimes) -> lis
     return sorted(merged, key=lambda one: (-(one.seconds_per_step or 0.0), -(one.bytes_per_step or 0)))[
         :MAX_LINES
     ]
+
+
+def _joined(counted: Sequence[Crossing], sampled: Iterable[Place]) -> dict[int, Place]:
+    """Which sampled place is which counted call: the same sort on its line first, else what is left on the line."""
+    free, found = list(sampled), dict[int, Place]()
+    for is_exact in (True, False):
+        for number, one in enumerate(counted):
+            place = next(
+                (at for at in free if _is_at(at, one) and (not is_exact or at.call is one.call)), None
+            )
+            if number not in found and place is not None:
+                found[number] = place
+                free.remove(place)
+    return found
 
 
 def _is_at(place: Place, one: Crossing) -> bool:
@@ -173,10 +184,8 @@ def _timed_samples(
     times = recording.samples[:, 0]
     if not len(steps) or not len(times):
         return recording.samples[:0], np.empty(0, np.int64)
-    step = np.searchsorted(steps.start_ns, times, side="right") - 1
-    at = np.clip(step, 0, None)
     labels = stages.segments.label_at(times)
-    inside = (step >= 0) & (times < steps.end_ns[at]) & steps.timed[at] & (labels >= 0)
+    inside = steps.timed_at(times) & (labels >= 0)
     return recording.samples[inside], labels[inside]
 
 
@@ -190,7 +199,8 @@ def call_of(frames: Sequence[Frame], process: Mapping[str, object]) -> Place | N
     named = name_stack(frames, process)
     if inner is None or named is None:
         return None
-    call = _of_function(inner) or _of_line(inner.text or "")
+    is_scripts_line = named == (inner, True)
+    call = _of_function(inner) or _of_line(inner.text or "", is_scripts=is_scripts_line)
     return None if call is None else Place(call, *named)
 
 
@@ -199,9 +209,10 @@ def _of_function(frame: Frame) -> Call | None:
     return _FUNCTIONS.get(frame.function.rpartition(".")[2]) if is_torchs else None
 
 
-def _of_line(line: str) -> Call | None:
+def _of_line(line: str, *, is_scripts: bool) -> Call | None:
+    """What a line waits for; a library's conditions are mostly on no tensor, only the script's own count."""
     call = next((call for call, pattern in _PATTERNS if pattern.search(line)), None)
-    if call is not None or _CALL.search(_QUESTION.sub("", line)):
+    if call is not None or not is_scripts or _CALL.search(_QUESTION.sub("", line)):
         return call
     if _CONDITION.match(line):
         return Call.CONDITION

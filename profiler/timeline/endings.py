@@ -22,7 +22,9 @@ from .frames import innermost_user_frame
 
 #: A thread that was seen at one place for so long at the end stands there; a healthy step takes less.
 STANDING_S = 5.0
-_COLLECTIVE_FILES = ("/torch/distributed/", "\\torch\\distributed\\")
+_TORCH_COLLECTIVES = "/torch/distributed/"
+#: Where the agent stands around torch's collectives, and in C while they wait.
+_WRAPPED_COLLECTIVES = ("/hooks/collectives.py", "/hooks/functional_collectives.py")
 #: A rank that hangs is ended in the end by whoever waits for it.
 _ASKED_TO_END = frozenset({None, signal.SIGTERM, signal.SIGINT})
 _ALIVE = frozenset({Ending.STANDING, Ending.RUNNING})
@@ -102,6 +104,8 @@ def _end(recording: RankRecording, clock: RankClock, is_over: bool) -> RankEnd:
     waiting = _open_gradient_wait(recording, last_ns)
     if waiting is None and in_collective:
         waiting = since_ns
+    if recording.fault is not None:  # what it did after its recorder's last sign of life is not known
+        waiting, last_ns = None, whole(recording.gone or {}, "t") or last_ns
     how, at_ns, number, error = _how(recording, since_ns, last_ns, is_over)
     if how is Ending.ERROR:
         found = frames_of(recording.facts["uncaught"][-1].get("frames"))
@@ -123,7 +127,7 @@ def _how(
 ) -> tuple[Ending, int, int | None, str | None]:
     """What ended it, when, by which signal, with which exception."""
     uncaught, gone = recording.facts.get("uncaught", []), recording.gone or {}
-    stands = last_ns - since_ns >= STANDING_S * 1e9
+    stands = recording.fault is None and last_ns - since_ns >= STANDING_S * 1e9
     if uncaught and stands and uncaught[-1].get("error") == KeyboardInterrupt.__name__:
         return Ending.STANDING, since_ns, None, None
     if uncaught:
@@ -136,7 +140,8 @@ def _how(
         return Ending.STANDING, since_ns, number, None
     if number is not None:
         return Ending.KILLED, whole(gone, "t") or last_ns, number, None
-    how = Ending.SILENT if is_over or gone else Ending.RUNNING
+    # of a rank whose recorder switched itself off nobody knows whether it went on
+    how = Ending.SILENT if recording.fault is None and (is_over or gone) else Ending.RUNNING
     return how, whole(gone, "t") or last_ns, None, None
 
 
@@ -154,8 +159,20 @@ def _last_seen(recording: RankRecording) -> tuple[int, int, Frame | None, bool]:
         return since, last, None, False
     numbers, counts = np.unique(seen, return_counts=True)
     frames = recording.stacks.get(int(numbers[counts.argmax()]), ())
-    in_collective = any(mark in frame.file for frame in frames[:1] for mark in _COLLECTIVE_FILES)
-    return since or int(samples[0, 0]), last, innermost_user_frame(frames, recording.process), in_collective
+    place, in_collective = innermost_user_frame(frames, recording.process), _waits(frames, recording.process)
+    return since or int(samples[0, 0]), last, place, in_collective
+
+
+def _waits(frames: Sequence[Frame], process: Mapping[str, object]) -> bool:
+    """Whether a stack stands in a collective: in torch's own code, or in the agent's wrapper around it."""
+    agent = str(process.get("agent") or "\0")
+    for frame in frames:
+        file = frame.file.replace("\\", "/")
+        if not frame.file.startswith(agent):
+            return _TORCH_COLLECTIVES in file
+        if file.endswith(_WRAPPED_COLLECTIVES):
+            return True
+    return False
 
 
 def _open_gradient_wait(recording: RankRecording, last_ns: int) -> int | None:

@@ -65,9 +65,7 @@ def _samples_by_line(recording: RankRecording, steps: Steps, stages: StageTimes)
     if not len(recording.samples) or not steps.timed.any():
         return counts
     times, stacks = recording.samples[:, 0], recording.samples[:, 1]
-    step = np.searchsorted(steps.start_ns, times, side="right") - 1
-    inside = (step >= 0) & (times < steps.end_ns[np.clip(step, 0, None)])
-    inside &= steps.timed[np.clip(step, 0, None)]
+    inside = steps.timed_at(times)
     labels = stages.segments.label_at(times)
     places = {number: _named(frames, recording.process) for number, frames in recording.stacks.items()}
     compiling = _within(times, recording.of_code(layout.COMPILATION))

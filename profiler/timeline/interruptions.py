@@ -63,11 +63,8 @@ def recomputation_s(recording: RankRecording, steps: Steps) -> float:
 
 
 def _timed(spans: NDArray[np.int64], steps: Steps) -> NDArray[np.int64]:
-    if not len(steps) or not len(spans):
-        return spans[:0]
-    step = np.searchsorted(steps.start_ns, spans[:, 1], side="right") - 1
-    at = np.clip(step, 0, None)
-    return spans[(step >= 0) & (spans[:, 1] < steps.end_ns[at]) & steps.timed[at]]
+    """The spans that begin within a timed step."""
+    return spans[steps.timed_at(spans[:, 1])]
 
 
 def _interruptions(spans: NDArray[np.int64], steps: Steps, stages: StageTimes) -> Interruptions:

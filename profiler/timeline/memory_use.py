@@ -36,7 +36,7 @@ class DeviceMemory:
         reserved_peak_bytes: the most that the allocator had taken from the device.
         inactive_split_bytes: the most that was free, in blocks of which a part is in use.
         retries: how often it had to give everything back and ask again, within the timed steps.
-        out_of_memory: how often even that did not help.
+        out_of_memory: how often even that did not help, from the timed steps to the end of the recording.
         outside_bytes: used on the device by something else than the allocator; None where that is not known.
     """
 
@@ -84,7 +84,7 @@ def device_memory(recording: RankRecording, steps: Steps, *, used_bytes: int | N
         reserved_peak_bytes=reserved,
         inactive_split_bytes=_most(rows, "device_inactive_split_bytes"),
         retries=_added(rows, "device_retries", steps),
-        out_of_memory=_most(rows, "device_out_of_memory"),
+        out_of_memory=_added(rows, "device_out_of_memory", steps, to_the_end=True),
         outside_bytes=None if used_bytes is None else max(used_bytes - reserved, 0),
     )
 
@@ -93,15 +93,19 @@ def _most(rows: list[dict[str, Any]], key: str) -> int:
     return max((whole(row, key) or 0 for row in rows), default=0)
 
 
-def _added(rows: list[dict[str, Any]], key: str, steps: Steps) -> int:
-    """How far a counter came from before the timed steps to the end of them."""
+def _added(rows: list[dict[str, Any]], key: str, steps: Steps, *, to_the_end: bool = False) -> int:
+    """How far a counter came within the timed steps, or from them to the last reading.
+
+    What it showed at the first reading, if that came after the first timed step began, is none of theirs.
+    """
     timed = np.flatnonzero(steps.timed)
     if not len(timed):
         return 0
     begins, ends = int(steps.start_ns[timed[0]]), int(steps.end_ns[timed[-1]])
     before = [whole(row, key) or 0 for row in rows if (whole(row, "t") or 0) < begins]
-    until = [whole(row, key) or 0 for row in rows if (whole(row, "t") or 0) <= ends]
-    return max((until[-1] if until else 0) - (before[-1] if before else 0), 0)
+    until = [whole(row, key) or 0 for row in rows if to_the_end or (whole(row, "t") or 0) <= ends]
+    first = before[-1] if before else whole(rows[0], key) or 0
+    return max((until[-1] if until else 0) - first, 0)
 
 
 def held_bytes(recording: RankRecording, *, on_device: bool) -> dict[str, int]:

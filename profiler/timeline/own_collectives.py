@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..agent import format as layout
 from ..recording import RankRecording
 from .steps import Steps
@@ -35,8 +33,7 @@ def own_collectives(recording: RankRecording, steps: Steps) -> OwnCollectives:
     n = int(steps.timed.sum())
     if not len(spans) or not n:
         return OwnCollectives()
-    step = np.searchsorted(steps.start_ns, spans[:, 1], side="right") - 1
-    spans = spans[(step >= 0) & steps.timed[np.clip(step, 0, None)]]
+    spans = spans[steps.timed_at(spans[:, 1])]
     moved_bytes = spans[:, 3] // layout.COLLECTIVE_UNIT
     tiny = spans[(moved_bytes > 0) & (moved_bytes <= TINY_BYTES)]
     return OwnCollectives(

@@ -65,6 +65,14 @@ class Steps:
         limit = max(median + OUTLIER_DEVIATIONS * sigma, OUTLIER_RATIO * median)
         return self.timed & (self.duration_s > limit)
 
+    def timed_at(self, moments_ns: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which moments lie within a timed step; between steps a long run has gaps of which no detail is left."""
+        if not len(self):
+            return np.zeros(len(moments_ns), dtype=bool)
+        step = np.searchsorted(self.start_ns, moments_ns, side="right") - 1
+        at = np.clip(step, 0, None)
+        return (step >= 0) & (moments_ns < self.end_ns[at]) & self.timed[at]
+
     def step_time(self) -> StepTime | None:
         """Median, 10th and 95th percentile and mean of the timed steps; None where none was timed."""
         timed = self.duration_s[self.timed]

@@ -74,3 +74,26 @@ def test_without_ranks_it_only_waits(tmp_path: Path) -> None:
     watch = RankWatch(tmp_path)
     watch.wait(0.001)
     watch.close()
+
+
+@pytest.mark.parametrize("interrupted", ["_poll", "_open"])
+def test_an_interrupt_while_a_rank_is_forgotten_does_no_harm(tmp_path: Path, interrupted: str) -> None:
+    # GIVEN a rank that is watched, and of which an interrupt left one half forgotten
+    with subprocess.Popen(SLEEP) as process:
+        a_rank(tmp_path, "0", process.pid, clock.identity())
+        watch = RankWatch(tmp_path)
+        watch.wait(0.01)
+        (descriptor,) = watch._open
+        if interrupted == "_poll":
+            watch._poll.unregister(descriptor)  # type: ignore[union-attr]
+        else:
+            watch._open.pop(descriptor)
+        # WHEN it ends THEN it is forgotten in whole
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        watch._note(descriptor)
+        assert not watch._open and not watch._poll.poll(0)  # type: ignore[union-attr]
+        watch.close()
+    assert (tmp_path / "ranks" / "0" / "gone").exists() == (interrupted == "_poll")
+    if interrupted == "_open":
+        os.close(descriptor)

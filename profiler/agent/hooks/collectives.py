@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from ..recorder import Recorder
 
 MODULE = "torch.distributed.distributed_c10d"
-#: Of each function its kind, and where what it moves stands among its arguments; None where that is no tensor.
+#: Of each function its kind, and where what it moves stands among its arguments; None where that is no tensor. Not
+#: ``isend`` and ``irecv``: ``P2POp`` takes only the very functions of this module, which a script may have by now.
 FUNCTIONS: dict[str, tuple[str, tuple[int, str] | None]] = {
     "all_reduce": ("all_reduce", (0, "tensor")),
     "all_reduce_coalesced": ("all_reduce", (0, "tensors")),
@@ -44,9 +45,7 @@ FUNCTIONS: dict[str, tuple[str, tuple[int, str] | None]] = {
     "scatter": ("scatter", (0, "tensor")),
     "scatter_object_list": ("scatter", None),
     "send": ("send", (0, "tensor")),
-    "isend": ("send", (0, "tensor")),
     "recv": ("receive", (0, "tensor")),
-    "irecv": ("receive", (0, "tensor")),
 }
 #: Handles of asynchronous collectives whose wait is still to come; more than that are never waited for.
 MAX_PENDING = 1024

@@ -24,7 +24,8 @@ def install(module: ModuleType, recorder: Recorder) -> None:
     @wraps(original)
     def fully_shard(module: Any, *args: Any, **kwargs: Any) -> Any:
         sharded = original(module, *args, **kwargs)
-        recorder.distributed_model(module, "sharded", lambda _: describe(kwargs))
+        for part in module if isinstance(module, (list, tuple)) else (module,):
+            recorder.distributed_model(part, "sharded", lambda _: describe(kwargs))
         return sharded
 
     unseen(fully_shard)

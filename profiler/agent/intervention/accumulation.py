@@ -65,10 +65,19 @@ class _Accumulating:
         setattr(self._model, _SWITCH, True)
 
     def _average(self) -> None:
+        """Every rank takes part for each parameter that has a gradient on any of them, as in a backward."""
+        import torch
         import torch.distributed as dist
 
         group = self._model.process_group
-        for parameter in self._model.parameters():
-            if parameter.grad is not None:
+        parameters = [one for one in self._model.parameters() if one.requires_grad]
+        if not parameters:
+            return
+        own = [int(one.grad is not None) for one in parameters]
+        on_any = torch.tensor(own, dtype=torch.int32, device=parameters[0].device)
+        dist.all_reduce(on_any, op=dist.ReduceOp.MAX, group=group)
+        for parameter, has_gradient in zip(parameters, on_any.tolist()):  # noqa: B905 - Python 3.9
+            if has_gradient:
+                parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
                 dist.all_reduce(parameter.grad, group=group)
                 parameter.grad /= dist.get_world_size(group)

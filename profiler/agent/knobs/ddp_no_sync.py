@@ -26,7 +26,9 @@ def parse(text: str) -> int:
 
 
 def applies(setup: Mapping[str, Any]) -> str | None:
-    """Training in several processes."""
+    """Training in several processes without a gradient scaler, which has each rank skip steps for itself."""
+    if setup.get("precision") == "fp16":
+        return "this run trains in fp16, whose gradient scaler may skip a step on one rank alone"
     return needs_ranks(setup)
 
 

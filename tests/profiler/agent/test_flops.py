@@ -11,6 +11,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
+from trainrx.profiler.agent.crossings import Crossings
 from trainrx.profiler.agent.flops import FlopCount
 from trainrx.profiler.agent.options import Options
 from trainrx.profiler.analysis import analyse
@@ -34,6 +35,10 @@ class Recorder:
     def __init__(self) -> None:
         self.folder = Folder()
         self.traced = False
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
 
 
 class Net(torch.nn.Module):
@@ -84,6 +89,19 @@ def test_results_are_bitwise_the_same_and_one_step_is_counted() -> None:
     (fact,) = recorder.folder.facts
     assert fact["step"] == 3 and fact["flops"] == sum(fact["by_operator"].values())
     assert torch._C._len_torch_dispatch_stack() == 0 and not recorder.traced
+
+
+def test_a_fault_in_looking_for_copies_leaves_the_count_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder, undisturbed = Recorder(), Recorder()
+    trained(FlopCount(2), undisturbed)
+
+    def broken(self: Crossings, *args: Any) -> None:
+        raise AttributeError("no device")
+
+    monkeypatch.setattr(Crossings, "saw", broken)
+    trained(FlopCount(2), recorder)
+    assert recorder.folder.facts == undisturbed.folder.facts
+    assert len(recorder.notes) == 1 and "no device" in recorder.notes[0]
 
 
 def test_it_counts_as_torch_does_and_attention_on_the_cpu_too() -> None:

@@ -97,10 +97,13 @@ STATS = {
 def a_gpu(monkeypatch: pytest.MonkeyPatch, stats: Any) -> Any:
     cuda = SimpleNamespace(
         current_device=lambda: 1,
-        get_device_properties=lambda device: SimpleNamespace(name="a device", total_memory=10),
+        get_device_properties=lambda device: SimpleNamespace(
+            name="a device", total_memory=10, major=9, minor=0
+        ),
         memory_stats_as_nested_dict=stats,
     )
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    version = SimpleNamespace(hip=None)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda, version=version))
     return cuda
 
 
@@ -110,7 +113,8 @@ def test_the_allocator_is_read_once_the_device_is_known(monkeypatch: pytest.Monk
     cuda = a_gpu(monkeypatch, lambda device: STATS if device == 1 else {})
     assert memory.used() == {}
     memory.starts(cuda)
-    assert recorder.facts == [("device", {"index": 1, "name": "a device", "memory_bytes": 10})]
+    told = {"index": 1, "name": "a device", "capability": "9.0", "memory_bytes": 10}
+    assert recorder.facts == [("device", told)]
     assert memory.used() == reading(STATS)
     assert memory.used()["device_allocated_peak_bytes"] == 5
     assert reading({}) == {}

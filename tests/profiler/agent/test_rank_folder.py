@@ -5,6 +5,7 @@ import json
 import os
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +40,19 @@ def test_what_is_written_can_be_read_at_once(tmp_path: Path) -> None:
     assert struct.unpack("<2q", (path / SAMPLES_FILE).read_bytes()) == (11, 0)
     fact = json.loads((path / FACTS_FILE).read_bytes())
     assert fact["fact"] == "note" and fact["t"] > 0
+
+
+def test_queues_are_emptied_by_one_thread_at_a_time(tmp_path: Path) -> None:
+    # GIVEN queues that say whether the folder is locked while they are emptied
+    folder = RankFolder.claim(str(tmp_path))
+
+    class Watched(collections.deque[Any]):
+        def popleft(self) -> Any:
+            assert folder._lock.locked()
+            return super().popleft()
+
+    folder.write_spans(Watched([(1, 2, 3, 4)]))
+    folder.write_device(Watched([(1, 2, 3, 4, 5)]))
 
 
 def test_a_fault_overwrites_reserved_space(tmp_path: Path) -> None:

@@ -85,9 +85,20 @@ def test_copies_are_told_by_how_they_are_made(observe, copies, setup, cause: str
     found = h2d_transfer.find(observe({**MODEL, Stage.H2D: 10.0}, setup={**GPU, **setup}, crossings=copies))
     assert found is not None and (found.kind, found.cause) == (Kind.H2D_TRANSFER, cause)
     assert found.ms_per_step == pytest.approx(10)
+    facts = {fact.name: fact.value for fact in found.evidence}
     if copies:
-        facts = {fact.name: fact.value for fact in found.evidence}
-        assert facts["copied per step"] == 10**7 and facts["copy rate, at least"] == 1.0
+        assert facts["copied per step"] == 10**7 and facts["copied over exposed time"] == 1.0
+    # AND only what was counted is told as a number
+    assert ("bytes from pageable memory" in facts) == bool(copies)
+
+
+@pytest.mark.parametrize(
+    ("steps", "then"),
+    [(None, Confidence.HIGH), (40, Confidence.HIGH), (6, Confidence.MEDIUM), (2, Confidence.LOW)],
+)
+def test_a_finding_is_as_sure_as_the_steps_that_the_gpu_was_timed_in(observe, steps, then) -> None:
+    found = h2d_transfer.find(observe({**MODEL, Stage.H2D: 10.0}, setup=GPU, device_steps=steps))
+    assert found is not None and found.confidence is then
 
 
 def test_a_run_without_copies_has_no_finding(observe) -> None:

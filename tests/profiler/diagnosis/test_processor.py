@@ -87,6 +87,8 @@ def test_a_thread_count_of_the_environment_is_named(observe) -> None:
 def test_more_threads_than_cores(observe) -> None:
     found = cpu_threads.find(observe(MODEL, setup={"cpu.threads": 16}))
     assert found is not None and found.cause == "oversubscribed" and found.severity is Severity.HIGH
+    # AND what it costs is an estimate
+    assert {fact.basis for fact in found.evidence[:2]} == {"derived"}
 
 
 def test_threads_of_workers_count_once_the_training_waits_for_cores(observe) -> None:
@@ -141,19 +143,21 @@ def test_no_compilation_in_the_timed_steps_is_no_finding(observe) -> None:
 
 
 @pytest.mark.parametrize(
-    ("recomputation_s", "used", "cause"),
+    ("recomputation_s", "used", "setup", "cause"),
     [
-        (0.006, 0.2, "needless-recomputation"),
-        (0.006, 0.8, "model-compute"),  # the memory is needed
-        (0.001, 0.2, "model-compute"),  # too little to matter
-        (0.006, None, "model-compute"),  # what is free is not known
+        (0.006, 0.2, {}, "needless-recomputation"),
+        (0.006, 0.8, {}, "model-compute"),  # the memory is needed
+        (0.001, 0.2, {}, "model-compute"),  # too little to matter
+        (0.006, None, {}, "model-compute"),  # what is free is not known
+        (0.006, 0.2, {"local_world_size": 4}, "model-compute"),  # the other ranks need it
+        (0.006, 0.2, {"device.kind": "cuda"}, "model-compute"),  # the memory is not the GPU's
     ],
 )
 def test_activations_computed_again_are_told_where_memory_is_free(
-    observe, recomputation_s: float, used: float | None, cause: str
+    observe, recomputation_s: float, used: float | None, setup: dict[str, object], cause: str
 ) -> None:
     memory = None
     if used is not None:
         memory = ProcessMemory(int(used * 2**33), None, 0.0, limit_bytes=2**33, steps=40)
-    found = compute.find(observe(MODEL, recomputation_s=recomputation_s, memory=memory))
+    found = compute.find(observe(MODEL, setup=setup, recomputation_s=recomputation_s, memory=memory))
     assert found is not None and found.cause == cause and found.severity is Severity.NOTE

@@ -63,6 +63,16 @@ def test_a_function_of_torch_is_known_by_its_name_and_named_by_the_script() -> N
     assert found is not None and (found.call, found.frame.line) == (Call.ITEM, 12)
 
 
+@pytest.mark.parametrize("text", ["if self.ready:", "assert int(size)", "size = int(size)"])
+def test_a_condition_of_a_library_is_no_condition_on_a_tensor(text: str) -> None:
+    library = Frame("/site-packages/torch/nn/modules/module.py", 5, "__call__", text)
+    assert call_of([library, script("model(x)")], PROCESS) is None
+    assert call_of([library], PROCESS) is None
+    # nor is the agent's own frame in the way of the script's
+    found = call_of([Frame("/agent/x.py", 1, "call"), script("if loss > best:")], PROCESS)
+    assert found is not None and found.call is Call.CONDITION
+
+
 def recorded(make_recording: Any, *, lines: dict[str, int], facts: dict[str, list[Any]] | None = None) -> Any:
     """Steps of 20 ms: 2 ms fetch, host time in which the lines get so many samples in all, 4 ms forward."""
     spans, samples = [], []
@@ -95,7 +105,7 @@ def test_time_is_shared_out_and_counts_are_joined(make_recording: Any) -> None:
     recording, steps, stages = recorded(
         make_recording,
         lines={"loss.item()": 14, "work(x)": 6},
-        facts={"crossings": [{"calls": [counted, copied, copied, {"kind": "?"}, 5], "left_out": 0}]},
+        facts={"crossings": [{"calls": [counted, copied, copied, {"kind": "?"}, 5]}]},
     )
     found = crossings(recording, steps, stages)
     assert [(one.call, one.line, one.calls_per_step, one.bytes_per_step) for one in found] == [
@@ -104,6 +114,21 @@ def test_time_is_shared_out_and_counts_are_joined(make_recording: Any) -> None:
     assert found[0].seconds_per_step is not None
     assert found[0].seconds_per_step * 1e3 == pytest.approx(14 * 14 / 20)
     assert found[1].seconds_per_step is None and found[1].pinned is False
+
+
+def test_a_counted_call_takes_no_seconds_of_another_call_on_its_line(make_recording: Any) -> None:
+    # GIVEN two counted calls on one line, of which the samples saw the second alone
+    both = [
+        {"kind": kind, "bytes": 4, "count": 1, "frames": [["/u/train.py", 10, "main", "x.to(d)[0].item()"]]}
+        for kind in ("to-device", "item")
+    ]
+    recording, steps, stages = recorded(
+        make_recording, lines={"loss.item()": 20}, facts={"crossings": [{"calls": both}]}
+    )
+    # THEN its time is its own
+    assert [(one.call, one.seconds_per_step is None) for one in crossings(recording, steps, stages)] == [
+        (Call.ITEM, False), (Call.TO_DEVICE, True),
+    ]  # fmt: skip
 
 
 def test_host_time_after_a_fetch_is_copying_where_the_samples_say_so(make_recording: Any) -> None:

@@ -15,7 +15,10 @@ S = 1_000_000_000
 SCRIPT = (Frame("/home/train.py", 20, "main"),)
 COLLECTIVE = (Frame("/env/site-packages/torch/distributed/distributed_c10d.py", 9, "all_reduce"), *SCRIPT)
 ELSEWHERE = (Frame("/home/data.py", 7, "load"),)
-STACKS = {1: SCRIPT, 2: COLLECTIVE, 3: ELSEWHERE}
+PROCESS = {"agent": "/env/site-packages/trainrx/profiler/agent"}
+WRAPPED = (Frame(f"{PROCESS['agent']}/hooks/collectives.py", 90, "wait"), *SCRIPT)
+PAST_AGENT = (Frame(f"{PROCESS['agent']}/hooks/optimizer.py", 40, "step"), *COLLECTIVE)
+STACKS = {1: SCRIPT, 2: COLLECTIVE, 3: ELSEWHERE, 4: WRAPPED, 5: PAST_AGENT}
 
 
 @pytest.fixture
@@ -30,7 +33,7 @@ def rank(make_recording):
             [(layout.STEP, 0, int(moves_s * S), 1)],
             samples=[(S // 10, 99), (int(moves_s * S) + 1, stack), (int(last_s * S), stack)],
             stacks=STACKS,
-            facts={name: [fact] for name, fact in facts.items()},
+            facts={"process": [PROCESS], **{name: [fact] for name, fact in facts.items()}},
         )
         return replace(recording, rank=number, gone=gone)
 
@@ -89,6 +92,25 @@ def test_a_rank_that_hangs_is_named_with_its_line_and_who_waits(rank, gone) -> N
         "Rank 2 hangs since 30.0 s into the recording at /home/data.py:7 in load; "
         "2 other ranks waited for it in a collective from 30.5 s on.",
     )
+
+
+@pytest.mark.parametrize("stack", [4, 5], ids=["in the agent's wrapper", "behind another hook"])
+def test_the_agents_own_frames_do_not_hide_a_collective(rank, stack: int) -> None:
+    # GIVEN a rank that waits in a collective, where the agent stands around it
+    waiting, hanging = rank(0, stack=stack, moves_s=31, last_s=99), rank(1, stack=3, moves_s=30, last_s=99)
+    lost, sentence = told(waiting, hanging, failed=False)
+    assert lost == [1] and "rank 0 waited for it in a collective from 31.0 s on" in sentence
+
+
+def test_a_rank_whose_recorder_switched_itself_off_is_not_taken_for_dead(rank) -> None:
+    # GIVEN a rank whose recorder failed early, and one that failed, or waited, much later
+    silent = replace(rank(0, moves_s=2, last_s=99), fault="ValueError: x")
+    assert told(silent, rank(1, uncaught=error(60.0)))[0] == [1]
+    assert told(silent, rank(1, stack=2, moves_s=30, last_s=99))[0] == []
+    # a launcher that saw it killed is right all the same, at the time that it saw
+    killed = replace(silent, gone={"t": 70 * S, "signal": 9})
+    assert told(killed, rank(1, uncaught=error(60.0)))[0] == [1]
+    assert told(killed, rank(1, uncaught=error(80.0)))[0] == [0]
 
 
 def test_a_rank_that_waits_for_gradients_waits_in_a_collective(rank) -> None:

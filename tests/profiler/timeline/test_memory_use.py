@@ -29,7 +29,13 @@ HELD = {"parameters": 100 * MEGA, "gradients": 100 * MEGA, "optimizer_state": 20
 
 
 def recorded(
-    make_recording: Any, *, peak: Any = lambda n: 1000, retries: Any = lambda n: 0, **facts: Any
+    make_recording: Any,
+    *,
+    peak: Any = lambda n: 1000,
+    retries: Any = lambda n: 0,
+    out_of_memory: Any = lambda n: 0,
+    readings_from: int = 0,
+    **facts: Any,
 ) -> Any:
     spans = [(layout.STEP, 10 * n * MS, 10 * (n + 1) * MS, 1) for n in range(40)]
     readings = [
@@ -41,9 +47,9 @@ def recorded(
             "device_reserved_peak_bytes": int(peak(n) * 1.25 * MEGA),
             "device_inactive_split_bytes": 50 * MEGA,
             "device_retries": retries(n),
-            "device_out_of_memory": 0,
+            "device_out_of_memory": out_of_memory(n),
         }
-        for n in range(40)
+        for n in range(readings_from, 41)
     ]
     told = {
         "memory": readings,
@@ -71,6 +77,15 @@ def test_the_uses_of_a_gpus_memory_sum_to_its_peak(make_recording: Any) -> None:
     assert use.largest_batch == int(32 * ((0.92 * 10_000 - 250) / 1.25 - 400) / 600)
 
 
+def test_what_failed_before_the_timed_steps_is_none_of_theirs(make_recording: Any) -> None:
+    # GIVEN a script that tried how large a batch may be, then trained, and ran out of memory after its last step
+    tried = {"retries": lambda n: 5 + (n >= 20), "out_of_memory": lambda n: 2 + (n >= 40)}
+    for first in (0, 10):  # readings may begin only within the timed steps
+        recording, steps = recorded(make_recording, readings_from=first, **tried)
+        device = device_memory(recording, steps, used_bytes=None)
+        assert device is not None and (device.retries, device.out_of_memory) == (1, 1)
+
+
 def test_frozen_parameters_count_too_but_not_where_a_rank_may_hold_a_part(make_recording: Any) -> None:
     model = [{"device": "cuda", "parameter_bytes": 700 * MEGA}]
     recording, _ = recorded(make_recording, model=model)
@@ -84,10 +99,10 @@ def test_a_rising_peak_is_growth_with_a_forecast(make_recording: Any) -> None:
     device = device_memory(recording, steps, used_bytes=None)
     assert device is not None and device.growth.growth_bytes_per_step == pytest.approx(50 * MEGA, rel=0.01)
     assert device.growth.rising_share == 1 and device.growth.steps_left == pytest.approx(
-        (10_000 - 2950) / 50, rel=0.05
+        (10_000 - 3000) / 50, rel=0.05
     )
     curve = memory_curve(recording, steps)
-    assert curve is not None and curve.peak_allocated_bytes == 2950 * MEGA and len(curve.time_s) == 40
+    assert curve is not None and curve.peak_allocated_bytes == 3000 * MEGA and len(curve.time_s) == 41
 
 
 def test_of_a_process_what_remains_is_everything_else(make_recording: Any) -> None:

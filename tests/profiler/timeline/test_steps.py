@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,3 +76,18 @@ def test_a_step_far_above_the_median_is_an_outlier(make_recording: Callable[...,
 
 def test_without_a_timed_step_there_is_no_step_time(make_recording: Callable[..., RankRecording]) -> None:
     assert steps_of(make_recording, [], warmup=5).step_time() is None
+
+
+@given(st.integers(0, 12), st.integers(0, 3), st.integers(0, 2), st.lists(st.integers(-5, 200), max_size=30))
+def test_a_moment_is_timed_where_a_timed_step_spans_it(
+    make_recording: Callable[..., RankRecording], steps: int, warmup: int, traced: int, moments: list[int]
+) -> None:
+    # GIVEN steps of 10 with gaps of 5 between them, as a long run has where only a summary was kept
+    codes = [STEP] * (steps - min(traced, steps)) + [STEP_TRACED] * min(traced, steps)
+    found = find_steps(
+        make_recording([(code, 15 * n, 15 * n + 10, 1) for n, code in enumerate(codes)]), warmup=warmup
+    )
+    expected = [
+        any(15 * n <= moment < 15 * n + 10 and found.timed[n] for n in range(steps)) for moment in moments
+    ]
+    assert found.timed_at(np.array(moments, dtype=np.int64)).tolist() == expected
