@@ -13,7 +13,7 @@ MIB = 2**20
 #: DDP's default bucket, and its first one, which is sent as soon as a few gradients are ready.
 BUCKET_BYTES, FIRST_BUCKET_BYTES = 25 * MIB, MIB
 #: Bytes per second between processes on CPUs (gloo over sockets), and between GPUs over PCIe 3. Ours, low ends.
-CPU_RATE, GPU_RATE = 1e9, 8e9
+CPU_RATE, GPU_RATE = 3e9, 8e9
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ HALF_OVER_TF32_FACTORS = (1.0, 1.3, 2.0)
 CUDNN_FACTORS = (1.0, 1.2, 2.4)
 #: Channels-last gained 1.2 to 1.26 where layouts were converted around convolutions, and nothing where they were not.
 CHANNELS_LAST_FACTORS = (0.95, 1.03, 1.25)
+#: On CPUs oneDNN computes convolutions in its own blocks; a small network gained 1.2 to 1.6 times in our scenarios.
+CPU_CHANNELS_LAST_FACTORS = (1.0, 1.5, 2.0)
 CONVERTING_FACTORS = (1.0, 1.2, 1.3)
 #: From this share of fast matrix units on, the number format is no longer the limit.
 MOSTLY = 0.8
@@ -176,7 +178,8 @@ def channels_last(case: Case) -> Proposal | Declined:
     if not converting and units is not None and units >= MOSTLY:
         told = f"{units:.0%} of the matrix work runs on tensor cores already".replace("%", " %")
         return Declined("channels-last", f"{told}, and no conversion of layouts was seen")
-    worst, likely, best = CONVERTING_FACTORS if converting else CHANNELS_LAST_FACTORS
+    usual = CHANNELS_LAST_FACTORS if case.on_gpu else CPU_CHANNELS_LAST_FACTORS
+    worst, likely, best = CONVERTING_FACTORS if converting else usual
     part_s = case.exposed_s * (1.0 if converting else convolution_share(case))
     return Proposal(
         method="channels-last",

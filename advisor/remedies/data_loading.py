@@ -136,12 +136,12 @@ def _whole_batches(case: Case, model: LoadingModel, loader: LoaderReport, worker
         return
     batches = case.report.batches_per_step or 1.0
     lean = _Cheaper(case, model, loader, workers).after(
-        0.8 * loader.batch_wall_s * batches, 0.8 * loader.batch_cpu_s * batches
+        0.9 * loader.batch_wall_s * batches, 0.9 * loader.batch_cpu_s * batches
     )
     yield Proposal(
         method="batched-getitems",
         how="def __getitems__(self, indices): return self.x[indices], self.y[indices]  # collate_fn=lambda b: b",
-        basis=f"the same model, with four fifths of a batch's cost gone: one call for {loader.samples_per_batch:.0f}",
+        basis=f"the same model, with nine tenths of a batch's cost gone: one call for {loader.samples_per_batch:.0f}",
         effort=Effort.LINES,
         estimate=lean,
         fit=Fit.CAUSE,

@@ -61,7 +61,7 @@ def _loading(case: Case) -> Iterator[Proposal]:
         how=f"look at what {rank} reads; give its DataLoader workers (num_workers=…) or a faster store",
         basis=_MEASURED,
         effort=Effort.LINES,
-        estimate=case.remaining(0.0, 0.1, 0.6),
+        estimate=case.remaining(0.0, 0.02, 0.6),
         fit=Fit.CAUSE,
     )
     yield Proposal(

@@ -17,14 +17,8 @@ from .truth import TORCHRUN, Truth
 TRAINRX = Path(sys.executable).with_name("trainrx")
 #: A scenario that needs longer than this has a fault of its own.
 TIMEOUT_S = 300
-#: Nothing is fetched. Threads of OpenMP sleep at barriers rather than spin: on cores that others use too, spinning
-#: threads take more time from each other than the work itself takes.
-ENVIRONMENT = {
-    "HF_HUB_OFFLINE": "1",
-    "HF_DATASETS_OFFLINE": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-    "OMP_WAIT_POLICY": "PASSIVE",
-}
+#: Nothing is fetched.
+ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 
 class ScenarioFailed(Exception):
