@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from ...profiler.report import Report
 from ...profiler.vocabulary import RunStatus
 
-PROTOCOL_VERSION = 1
 _HARDWARE = ("device.kind", "device.name", "cpu.cores", "world_size", "platform")
 _SOFTWARE = ("torch.version", "python.version")
 #: Fewer timed steps than this are a glance, not a measurement.

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .recorder import Recorder
 
 FLUSH_INTERVAL_S = 0.1
-SAMPLE_INTERVAL_S = 0.01
 #: The totals of transforms are told again whenever the time since the first batch has grown by this factor.
 TELL_GROWTH = 1.02
 #: A worker's memory is read again whenever its age has grown by this factor.

@@ -20,7 +20,6 @@ from .source import Progress, Source, no_progress
 
 FORMAT = "memory-snapshot"
 LIMIT_BYTES = 2 << 30
-LARGEST_PICKLED_LENGTH = 1 << 30
 _ALLOCATIONS = {"alloc": 1, "free_completed": -1, "free": -1}
 
 
