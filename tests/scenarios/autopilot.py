@@ -15,7 +15,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
 from pathlib import Path
 from statistics import median
 
@@ -84,8 +83,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _is_chosen(scenario: Scenario, patterns: Sequence[str]) -> bool:
-    named = not patterns or any(fnmatch(scenario.name, pattern) for pattern in patterns)
-    return named and scenario.truth.knob is not None and scenario.truth.needs.missing() is None
+    return (
+        scenario.is_among(patterns)
+        and scenario.truth.knob is not None
+        and scenario.truth.needs.missing() is None
+    )
 
 
 def _flown(scenario: Scenario, folder: Path, budget_s: int, rounds: int) -> Result:

@@ -12,7 +12,6 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 
 from trainrx.profiler.report import Report
@@ -29,7 +28,7 @@ DEFAULT_RESULTS = Path("build/scorecard")
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     options = _parser().parse_args(arguments)
-    chosen = [scenario for scenario in all_scenarios() if _matches(scenario.name, options.names)]
+    chosen = [scenario for scenario in all_scenarios() if scenario.is_among(options.names)]
     if not chosen:
         print(f"no scenario is called {' or '.join(options.names)}")
         return 2
@@ -58,10 +57,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--results", type=Path, default=DEFAULT_RESULTS, help="where runs are kept")
     return parser
-
-
-def _matches(name: str, patterns: Sequence[str]) -> bool:
-    return not patterns or any(fnmatch(name, pattern) for pattern in patterns)
 
 
 def _scored(scenario: Scenario, options: argparse.Namespace) -> Score:

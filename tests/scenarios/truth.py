@@ -7,6 +7,8 @@ script changes.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
@@ -107,6 +109,10 @@ class Scenario:
         self.name = name
         self.path = FOLDER / name
         self.truth = Truth.model_validate(tomllib.loads((self.path / "truth.toml").read_text()))
+
+    def is_among(self, patterns: Sequence[str]) -> bool:
+        """Whether its name matches a pattern such as ``ddp_*``; without patterns every scenario is meant."""
+        return not patterns or any(fnmatch(self.name, pattern) for pattern in patterns)
 
     @property
     def slow(self) -> Path:
