@@ -30,7 +30,7 @@ from trainrx.app.views.catalog import (
     statements,
     totals_sentence,
 )
-from trainrx.app.views.markdown import escaped
+from trainrx.app.views.markdown import escaped, with_code
 from trainrx.app.views.own_evidence import open_own_evidence, own_evidence_sentence, own_evidence_table
 from trainrx.catalog import Catalog, Method
 from trainrx.profiler.errors import TrainrxError
@@ -286,7 +286,7 @@ def show_evidence(shown: Card) -> None:
 def show_own_evidence(method: Method) -> None:
     """What trials of this folder's runs measured."""
     own = open_own_evidence(runs_dir(), method)
-    st.markdown(f"**Measured here**: {escaped(own_evidence_sentence(own, method))}")
+    st.markdown(f"**Measured here**: {with_code(own_evidence_sentence(own, method))}")
     if own.trials:
         st.dataframe(
             pd.DataFrame(own_evidence_table(own)),

@@ -11,7 +11,7 @@ from trainrx.app.pages.parts.run_choice import cannot_show, chosen_run
 from trainrx.app.pages.parts.stored import run_called, runs_dir, stored_run
 from trainrx.app.views import headings
 from trainrx.app.views.advice import can_try
-from trainrx.app.views.markdown import escaped
+from trainrx.app.views.markdown import escaped, with_code
 from trainrx.app.views.trials import calibration_sentence, open_calibration, trial_table
 from trainrx.profiler.errors import TrainrxError
 from trainrx.profiler.report import Report
@@ -67,7 +67,7 @@ def show_calibration(run: RunFolder) -> None:
     """How good the predictions of all runs were."""
     st.subheader("How good predictions are", anchor=False)
     found = open_calibration(runs_dir())
-    st.caption(escaped(calibration_sentence(found)))
+    st.caption(with_code(calibration_sentence(found)))
     if found.predictions:
         figure = calibration.calibration(found.predictions, run=run.path.name)
         place, _ = st.columns([3, 2])

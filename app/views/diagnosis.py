@@ -357,9 +357,9 @@ def _setup_place(name: str) -> tuple[str, str]:
             return first.capitalize(), rest or name
         case "batch" | "precision" | "task":
             return "Model", name.replace(".", " ")
-        case "cpu" | "device":
+        case "cpu" | "device" | "memory":
             return "Machine", f"{first} {rest}".rstrip()
-        case "platform" | "world_size":
+        case "platform" | "world_size" | "local_world_size":
             return "Machine", name
         case "torch" | "python" | "cuda":
             return "Software", first if rest in ("", "version") else rest

@@ -10,3 +10,11 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$:~^=&])")
 def escaped(text: str) -> str:
     """The text with every character escaped that Markdown or Streamlit gives a meaning."""
     return _SPECIAL.sub(r"\\\1", text)
+
+
+def with_code(sentence: str) -> str:
+    """A sentence of our own in which what stands between backticks is code; the rest is escaped."""
+    parts = sentence.split("`")
+    if len(parts) % 2 == 0:
+        return escaped(sentence)
+    return "".join(f"`{part}`" if number % 2 else escaped(part) for number, part in enumerate(parts))

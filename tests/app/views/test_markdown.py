@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainrx.app.views.markdown import escaped
+from trainrx.app.views.markdown import escaped, with_code
 
 
 def test_marks_are_escaped() -> None:
@@ -15,3 +15,8 @@ def test_nothing_is_lost(text: str) -> None:
     kept = escaped(text)
     assert len(kept) >= len(text)
     assert kept.replace("\\", "") == text.replace("\\", "")
+
+
+def test_code_in_a_sentence_of_ours_stays_code() -> None:
+    assert with_code("see `trainrx try *`: [x]") == r"see `trainrx try *`\: \[x\]"
+    assert with_code("an odd ` mark") == r"an odd \` mark"
