@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -72,7 +72,8 @@ class RankRecording:
         fault: why the agent switched itself off, if it did.
         workers: what its loader workers wrote.
         device: int64, shape (d, 5), columns as in `agent.format`: stages by the clock of a GPU.
-        gone: what the launcher noted when it saw the process end; None where it did not.
+        gone: what the launcher noted when it saw the process end, and ``first`` where a parent saw it fail before the
+            others; None where neither did.
         minutes: int64, shape (k, words), columns as in `agent.format`: of a long run, all after its beginning.
     """
 
@@ -115,9 +116,23 @@ def read_ranks(run_dir: Path) -> list[RankRecording]:
     """All ranks of a run, by rank. Processes that made no step are left out if another one did."""
     ranks_dir = run_dir / "ranks"
     folders = sorted(path for path in ranks_dir.iterdir() if path.is_dir()) if ranks_dir.is_dir() else []
-    recordings = [read_rank(folder) for folder in folders]
+    recordings = _with_first_failure(run_dir, [read_rank(folder) for folder in folders])
     training = [recording for recording in recordings if len(recording.of_code(layout.STEP))]
     return sorted(training or recordings, key=lambda recording: (recording.rank, recording.folder.name))
+
+
+def _with_first_failure(run_dir: Path, recordings: list[RankRecording]) -> list[RankRecording]:
+    """The rank that a parent saw fail first, told so in its ``gone``."""
+    blame = next(_read_lines(run_dir / layout.FIRST_FAILURE_FILE), None)
+    if blame is None or whole(blame, "pid") is None:
+        return recordings
+    gone = {"first": True, **({} if whole(blame, "signal") is None else {"signal": blame["signal"]})}
+    return [
+        replace(recording, gone={**(recording.gone or {}), **gone})
+        if all(recording.process.get(name) == blame.get(name) for name in ("pid", "clock"))
+        else recording
+        for recording in recordings
+    ]
 
 
 def read_rank(folder: Path) -> RankRecording:

@@ -25,7 +25,9 @@ shortest_step_ns, longest_step_ns`` and the summed nanoseconds of the spans of e
 one another, so these sums overlap.
 ``facts.jsonl`` grows to 32 MiB, from then on only last words are added: samples whose stack came later have no name.
 
-The launcher may write ``stop`` into the run folder: the number of the step after which all ranks end.
+The launcher may write ``stop`` into the run folder: the number of the step after which all ranks end. A process that
+started ranks by ``torch.multiprocessing.spawn`` writes ``first_failure.json`` there: ``pid`` and ``clock`` of the rank
+that failed first, and ``signal`` if one killed it.
 
 All times are ``time.perf_counter_ns`` of the machine. Records are only ever appended: a killed process leaves at worst
 a torn last record, which readers drop.
@@ -36,6 +38,7 @@ SAMPLES_FILE = "samples.bin"
 FACTS_FILE = "facts.jsonl"
 FAULT_FILE = "fault"
 GONE_FILE = "gone"
+FIRST_FAILURE_FILE = "first_failure.json"
 WORKERS_FOLDER = "workers"
 BATCHES_FILE = "batches.bin"
 DEVICE_FILE = "device.bin"

@@ -13,7 +13,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from . import environment, process
+from . import environment, first_failure, process
 from .background import Background
 from .batch_facts import BatchFacts
 from .calibrate import span_cost_s
@@ -234,7 +234,10 @@ class Recorder:
     def script_failed(self, error: BaseException) -> None:
         """The script ends with an exception that nobody caught."""
         try:
-            if self.folder is not None and self.thread == threading.get_ident():
+            if self.folder is None:
+                if self.options.record:
+                    first_failure.tell(self.options.run_dir, error)
+            elif self.thread == threading.get_ident():
                 self.folder.fact("uncaught", **describe_error(error))
         except Exception as fault:
             self.fail(fault)

@@ -43,6 +43,7 @@ class RankEnd:
         waiting_since_ns: since when it waited in a collective, if it did to the end.
         signal: what killed it, where known.
         error: class of the exception that nobody caught.
+        first: its parent saw it fail before the others.
     """
 
     rank: int
@@ -53,6 +54,7 @@ class RankEnd:
     waiting_since_ns: float | None = None
     signal: int | None = None
     error: str | None = None
+    first: bool = False
 
 
 def rank_ends(
@@ -81,6 +83,7 @@ def lost_ranks(ends: Sequence[RankEnd], *, failed: bool) -> list[RankEnd]:
         first = min(
             dead,
             key=lambda end: (
+                not end.first,
                 end.signal == signal.SIGTERM,
                 end.waiting_since_ns is not None,
                 end.not_before_ns,
@@ -119,6 +122,7 @@ def _end(recording: RankRecording, clock: RankClock, is_over: bool) -> RankEnd:
         waiting_since_ns=None if waiting is None else clock.to_reference(waiting),
         signal=number,
         error=error,
+        first=bool((recording.gone or {}).get("first")),
     )
 
 

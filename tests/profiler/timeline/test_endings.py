@@ -57,6 +57,13 @@ def error(at_s: float, kind: str = "RuntimeError", frames: Any = None) -> dict[s
     }
 
 
+def test_the_rank_that_a_parent_saw_fail_first_is_named_however_late_its_end_was_noted(rank) -> None:
+    # GIVEN a parent that ends the other rank within a millisecond, so that the moments of both tell nothing
+    first = rank(1, last_s=2.01, gone={"t": int(2.03 * S), "signal": 9, "first": True})
+    lost, sentence = told(rank(0, last_s=2.0, gone={"t": int(2.02 * S), "signal": None}), first)
+    assert lost == [1] and "Rank 1 was killed by SIGKILL" in sentence
+
+
 def test_a_rank_that_is_killed_is_named_with_signal_moment_and_line(rank) -> None:
     # GIVEN a rank that was killed, noticed late, and one that failed in a collective in between
     killed = rank(1, stack=3, last_s=11.9, gone={"t": int(12.3 * S), "signal": 9})
