@@ -171,7 +171,7 @@ def _near_the_limit(case: Case) -> Iterator[Proposal]:
         yield _fused_loss(case)
     yield Proposal(
         method="activation-checkpointing",
-        knob="checkpoint.activation=true",
+        knob="checkpoint.activation=auto",
         how="torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False) around each repeated block",
         basis=f"activations of blocks are computed again, for about a third more forward time; {_basis(case)}",
         effort=Effort.SWITCH,

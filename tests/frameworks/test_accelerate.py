@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from .conftest import seconds_of
+from .conftest import TORCHRUN, seconds_of
 
 pytest.importorskip("accelerate", reason="needs the package accelerate")
 
@@ -61,3 +61,16 @@ def test_launch(write_script, run_both) -> None:
     assert {"data_wait", "forward", "backward", "optimizer", "evaluation", "checkpoint"} <= set(stages)
     assert (report.setup["loader.batch_size"], report.setup["loader.sampler"]) == (4, "RandomSampler")
     assert report.batches_per_step is not None and report.batches_per_step >= 2
+
+
+def test_two_ranks(write_script, run_both) -> None:
+    # GIVEN the same script on two ranks, started as `accelerate launch` starts several processes: by torchrun
+    script = write_script(SCRIPT)
+    # WHEN recorded THEN the losses and the gathered sums are the same, and both ranks are there
+    plain, recorded, report = run_both([*TORCHRUN, str(script)])
+    assert plain == recorded and len(plain) == 2 * (10 + 1) + 1
+    assert [rank.steps for rank in report.ranks] in ([9, 9], [10, 10])
+    # AND the gradients' averaging, and what the evaluation gathers, is told apart from computing
+    stages = seconds_of(report)
+    assert {"data_wait", "forward", "communication", "optimizer", "evaluation"} <= set(stages)
+    assert report.setup["world_size"] == 2 and report.lost_ranks == []

@@ -1,8 +1,13 @@
-"""Writes checkpoints in a thread, from a copy of what was to be saved."""
+"""Writes checkpoints in a thread, from a copy of what was to be saved.
+
+A script may copy, rename or read its checkpoint right after saving it. Python tells of such calls (PEP 578), and those
+that touch the file wait until it is written; one that only asks for its size or whether it exists does not.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -13,12 +18,23 @@ if TYPE_CHECKING:
     from .site import Site
 
 
+#: Events of Python's auditing whose first one or two arguments are paths; see the table in its documentation.
+_ON_PATHS = frozenset({
+    "open", "os.link", "os.listdir", "os.remove", "os.rename", "os.scandir", "os.symlink", "os.truncate",
+    "shutil.copyfile", "shutil.copytree", "shutil.make_archive", "shutil.move", "shutil.rmtree",
+})  # fmt: skip
+#: Another program may do anything to a file.
+_ON_PROGRAMS = frozenset({"os.exec", "os.posix_spawn", "os.system", "subprocess.Popen"})
+
+
 class Saver:
     """Stands in for ``torch.save``; one file is written at a time, and the process ends after the last one."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._thread: threading.Thread | None = None
+        #: The file that is being written, and its folder.
+        self._pending: tuple[str, str] | None = None
 
     def take_over(self, module: Any) -> None:
         """Put itself in the place of ``torch.save`` and make ``torch.load`` wait."""
@@ -38,16 +54,37 @@ class Saver:
             return original_load(*args, **kwargs)
 
         module.save, module.load = save, load
+        sys.addaudithook(self._on_event)
 
     def wait(self) -> None:
         """Until the last file is written."""
-        if self._thread is not None:
+        if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
+        self._pending = None
+
+    def _on_event(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Called by Python before it does what ``event`` says; it must not raise."""
+        if self._pending is None or event not in _ON_PATHS | _ON_PROGRAMS:
+            return
+        if threading.current_thread() is self._thread:
+            return
+        if event in _ON_PROGRAMS or any(_absolute(path) in self._pending for path in arguments[:2]):
+            self.wait()
 
     def _start(self, save: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        path = _absolute(args[1]) or ""
         self._thread = threading.Thread(target=save, args=args, kwargs=kwargs, name="checkpoint")
+        self._pending = path, os.path.dirname(path)
         self._thread.start()
         self._site.applied("torch.save writes in a thread")
+
+
+def _absolute(path: Any) -> str | None:
+    """A path as it is compared here; None for what is no path, such as a file's number."""
+    try:
+        return os.path.abspath(os.fsdecode(path))
+    except (TypeError, ValueError):
+        return None
 
 
 def snapshot(obj: Any) -> Any:

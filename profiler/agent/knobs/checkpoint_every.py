@@ -1,7 +1,12 @@
-"""Saves only every n-th time that the script calls ``torch.save``."""
+"""Saves a file only every n-th time that the script saves it: what rarer checkpoints would bring.
+
+It is a measurement and no fix: the script cannot tell which save is its last, and the last one matters.
+"""
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +20,10 @@ if TYPE_CHECKING:
 
 NAME = "checkpoint.every"
 EQUIVALENCE = "exact"
-SUMMARY = "how often a checkpoint is written"
+SUMMARY = "only every n-th save of a file is written (what rarer checkpoints would bring)"
 EXAMPLE = "5"
 UNDO = "save as often as before"
+CEILING = True
 
 
 def parse(text: str) -> int:
@@ -31,19 +37,21 @@ def applies(setup: Mapping[str, Any]) -> str | None:
 
 
 def install(value: int, site: Site) -> None:
-    """Leave out the calls between."""
-    calls = [0]
+    """Leave out the calls between, for each path by itself; what is no path is no checkpoint on a disk yet."""
+    calls: Counter[str | bytes] = Counter()
 
     def change(module: Any) -> None:
         original = module.save
 
         @wraps(original)
-        def save(*args: Any, **kwargs: Any) -> None:
-            calls[0] += 1
-            if calls[0] % value == 1:
-                original(*args, **kwargs)
-            else:
-                site.applied(f"torch.save: every {value}th call saves")
+        def save(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+            if isinstance(f, (str, os.PathLike)):
+                path = os.fspath(f)
+                calls[path] += 1
+                if calls[path] % value != 1:
+                    site.applied(f"torch.save: every {value}th save of a file is written")
+                    return
+            original(obj, f, *args, **kwargs)
 
         module.save = save
 

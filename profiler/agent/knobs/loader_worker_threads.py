@@ -22,7 +22,10 @@ UNDO = "take the worker_init_fn out again"
 
 
 class LimitThreads:
-    """A ``worker_init_fn`` that limits the threads and then calls the script's own; it can be pickled."""
+    """A ``worker_init_fn`` that calls the script's own and limits the threads after it; it can be pickled.
+
+    PyTorch starts each worker with one thread, so that it is the script's own that asks for more, or a library.
+    """
 
     def __init__(self, threads: int, then: Any) -> None:
         self.threads = threads
@@ -30,12 +33,12 @@ class LimitThreads:
 
     def __call__(self, worker: int) -> None:
         """Called by torch in each new worker."""
+        if self.then is not None:
+            self.then(worker)
         sys.modules["torch"].set_num_threads(self.threads)
         opencv = sys.modules.get("cv2")
         if opencv is not None:
             opencv.setNumThreads(self.threads)
-        if self.then is not None:
-            self.then(worker)
 
 
 def parse(text: str) -> int:
