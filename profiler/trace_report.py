@@ -100,7 +100,11 @@ def describe(recording: Attachment) -> str:
     """One clause on a recording that is no timeline."""
     if isinstance(recording, MemoryRecording):
         unused = recording.unused_reserved_share
-        rest = "" if unused is None else f", {unused * 100:.0f} % of reserved memory is unused"
+        rest = (
+            ""
+            if unused is None
+            else f"; when the snapshot was taken, {unused * 100:.0f} % of reserved memory was unused"
+        )
         return f"Memory peaks at {recording.peak_allocated_bytes / 2**30:.2f} GiB{rest}"
     if isinstance(recording, MetricSeries):
         return f"{recording.rows} rows of metrics"

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from .columns import I64
 from .recordings import MemoryRecording
 from .source import Progress, Source, no_progress
 
 FORMAT = "memory-snapshot"
 LIMIT_BYTES = 2 << 30
+_LARGEST = 1 << 62
 _ALLOCATIONS = {"alloc": 1, "free_completed": -1, "free": -1}
 
 
@@ -44,7 +46,9 @@ def read_memory_snapshot(path: Path, *, progress: Progress = no_progress) -> Mem
     if not isinstance(snapshot, dict) or not isinstance(snapshot.get("segments"), list):
         raise InputError(f"{path} is a pickle but no CUDA memory snapshot: a dict with segments was expected")
     segments = [entry for entry in snapshot["segments"] if isinstance(entry, dict)]
-    return _recording(path, segments, _busiest(snapshot.get("device_traces")))
+    device, events = _busiest(snapshot.get("device_traces"))
+    own = segments if device is None else [one for one in segments if one.get("device", device) == device]
+    return _recording(path, own, events)
 
 
 def _plain(content: bytes, path: Path) -> Any:
@@ -68,14 +72,14 @@ def _plain(content: bytes, path: Path) -> Any:
         raise InputError(f"{path} is a damaged pickle ({type(error).__name__})") from None
 
 
-def _busiest(traces: Any) -> list[dict[str, Any]]:
-    """The events of the device with most of them."""
-    if not isinstance(traces, list):
-        return []
+def _busiest(traces: Any) -> tuple[int | None, list[dict[str, Any]]]:
+    """The device with most events, and these; None where no device has any."""
     events = [
-        [entry for entry in trace if isinstance(entry, dict)] for trace in traces if isinstance(trace, list)
+        [entry for entry in trace if isinstance(entry, dict)] if isinstance(trace, list) else []
+        for trace in (traces if isinstance(traces, list) else [])
     ]
-    return max(events, key=len, default=[])
+    most = max(range(len(events)), key=lambda device: len(events[device]), default=None)
+    return (None, []) if most is None or not events[most] else (most, events[most])
 
 
 def _recording(path: Path, segments: list[dict[str, Any]], events: list[dict[str, Any]]) -> MemoryRecording:
@@ -87,8 +91,8 @@ def _recording(path: Path, segments: list[dict[str, Any]], events: list[dict[str
     ]
     sizes = [_size(event.get("size")) for event, _ in changes]
     signed = np.array([size * sign for size, (_, sign) in zip(sizes, changes, strict=True)], dtype=np.int64)
-    level = np.cumsum(signed)
-    level = level - min(int(level.min()), 0) if len(level) else level
+    held = sum(_size(segment.get("allocated_size")) for segment in segments)
+    before, level = _level(signed, held)
     times, has_clock = _times([event for event, _ in changes])
     return MemoryRecording(
         source=str(path),
@@ -96,18 +100,25 @@ def _recording(path: Path, segments: list[dict[str, Any]], events: list[dict[str
         time_s=times,
         allocated_bytes=level,
         has_clock=has_clock,
-        peak_allocated_bytes=int(level.max())
-        if len(level)
-        else sum(_size(s.get("allocated_size")) for s in segments),
+        peak_allocated_bytes=max(before, int(level.max(initial=0))),
         left_at_end_bytes=int(level[-1]) if len(level) else 0,
         largest_allocation_bytes=max(sizes, default=0),
         reserved_bytes=sum(_size(segment.get("total_size")) for segment in segments),
-        reserved_in_use_bytes=sum(_size(segment.get("allocated_size")) for segment in segments),
+        reserved_in_use_bytes=held,
         out_of_memory_events=sum(event.get("action") == "oom" for event in events),
         notes=()
         if len(level)
         else ("no allocation history was recorded: only the state at the end is known",),
     )
+
+
+def _level(changes: I64, held: int) -> tuple[int, I64]:
+    """Bytes allocated before the first change, and after each. A history may begin late, so it is laid out from its
+    end, where ``held`` bytes are allocated, and lifted where it would otherwise free what was never there.
+    """
+    level = np.cumsum(changes)
+    before = min(max(held - int(changes.sum()), -int(level.min(initial=0))), _LARGEST)
+    return before, level + before
 
 
 def _size(value: Any) -> int:
