@@ -72,6 +72,19 @@ class DeviceObservation:
         """Milliseconds of a step, or of the whole window where there are no steps."""
         return (self.window_s if self.step_s is None else self.step_s) * 1000
 
+    @property
+    def late_share(self) -> float:
+        """Share in which ranks only wait for the late one; 0 without such a rank.
+
+        Which of its collectives other kernels hide is not told apart, so waiting counts as exposed in the proportion
+        in which all communication is.
+        """
+        if self.skew is None or self.skew.late_rank is None:
+            return 0.0
+        busy = self.communication_busy_share
+        exposed_part = self.communication_share / busy if busy > 0 else 1.0
+        return min(self.skew.waiting_share * exposed_part, self.communication_share)
+
     def cause_share(self, *causes: IdleCause) -> float:
         """Idle share of these causes together."""
         return sum(self.idle_causes.get(cause, 0.0) for cause in causes)

@@ -86,6 +86,30 @@ def test_the_late_rank_takes_its_part_of_communication() -> None:
     assert next(one.share for one in findings if one.kind is Kind.COMMUNICATION) == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize(
+    ("exposed", "busy", "waited", "late", "rest"),
+    [
+        (0.0, 0.35, 0.2, 0.0, 0.0),  # all hidden by computing
+        (0.2, 0.5, 0.3, 0.12, 0.08),  # more waiting than is exposed: in proportion
+        (0.3, 0.3, 0.2, 0.2, 0.1),  # nothing hidden
+        (0.1, 0.0, 0.3, 0.1, 0.0),  # not told how much there is: no more than is exposed
+    ],
+)
+def test_only_waiting_that_nothing_hides_counts(
+    exposed: float, busy: float, waited: float, late: float, rest: float
+) -> None:
+    # GIVEN ranks that wait for rank 3 while other kernels run, or do not
+    skew = RankSkew(
+        8, matched=50, late_rank=3, times_last=40, waiting_share=waited, wire_share=0.1, skew_mean_s=0.002
+    )
+    seen = replace(HEALTHY, communication_share=exposed, communication_busy_share=busy, skew=skew)
+    # WHEN it is diagnosed THEN the two kinds share out what is exposed
+    shares = {one.kind: one.share for one in find_all(seen)}
+    assert seen.late_share == pytest.approx(late)
+    assert shares.get(Kind.STRAGGLERS, 0.0) == pytest.approx(late)
+    assert seen.communication_share - seen.late_share == pytest.approx(rest)
+
+
 def test_a_late_rank_behind_a_larger_wait_is_named_in_the_verdict_too() -> None:
     skew = RankSkew(
         8, matched=50, late_rank=3, times_last=40, waiting_share=0.2, wire_share=0.1, skew_mean_s=0.002
