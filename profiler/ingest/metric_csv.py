@@ -28,7 +28,10 @@ def looks_like_metrics(head: str) -> bool:
     lines = [line for line in head.splitlines() if line.strip()][:2]
     if len(lines) < 2:
         return False
-    header, row = (next(csv.reader([line], skipinitialspace=True), list[str]()) for line in lines)
+    try:
+        header, row = (next(csv.reader([line], skipinitialspace=True), list[str]()) for line in lines)
+    except csv.Error:  # such as a NUL, before Python 3.11
+        return False
     return len(header) > 1 and len(header) == len(row) and any(_TIME_COLUMN.match(name) for name in header)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,3 +90,14 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
 def test_a_timeline_is_asked_for_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="memory-timeline, a timeline"):
         open_timeline(written(tmp_path, b"[[-1, 1, 500, 7]]"))
+
+
+def test_what_the_csv_module_cannot_split_is_no_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # GIVEN a binary file of which Python 3.10 says "line contains NUL"
+    def refuse(*args: Any, **options: Any) -> Any:
+        raise csv.Error("line contains NUL")
+
+    monkeypatch.setattr(csv, "reader", refuse)
+    # WHEN it is opened THEN it is refused by what it is
+    with pytest.raises(InputError, match="binary file of unknown kind"):
+        open_trace(written(tmp_path, b"\x00\x01,time\n\x00\x02,3\n"))
