@@ -198,13 +198,17 @@ def step_time(step_s: npt.NDArray[np.float64]) -> StepTime | None:
 
 
 def stage_shares(summary: RankSummary) -> list[StageShare]:
-    """Stages of one rank over its window, in the order of the vocabulary; those without time are left out."""
-    span_ns = max(summary.steps.window_ns, 1)
-    per_step = max(len(summary.steps), 1) if summary.steps.marked else 1
+    """Stages of one rank over its steps, or over the whole window as one where none are known, in the order of the
+    vocabulary; those without time are left out.
+    """
+    steps = summary.steps
+    count, times, span_ns = 1, summary.stage_window, steps.window_ns
+    if len(steps):
+        count, times, span_ns = len(steps), summary.stage_steps, int((steps.end_ns - steps.start_ns).sum())
     return [
-        StageShare(name=stage, seconds_per_step=ns / 1e9 / per_step, share=ns / span_ns)
+        StageShare(name=stage, seconds_per_step=ns / 1e9 / count, share=ns / max(span_ns, 1))
         for stage in Stage
-        if (ns := int(summary.stage_window[stage].sum()) if stage in summary.stage_window else 0)
+        if (ns := int(times[stage].sum()) if stage in times else 0)
     ]
 
 
