@@ -9,14 +9,16 @@ from __future__ import annotations
 import io
 import pickle
 import pickletools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import InputError
 from .columns import I64
-from .recordings import MemoryRecording
+from .recordings import NO_CLOCK, MemoryRecording
 from .source import Progress, Source, no_progress
 
 FORMAT = "memory-snapshot"
@@ -83,33 +85,35 @@ def _busiest(traces: Any) -> tuple[int | None, list[dict[str, Any]]]:
 
 
 def _recording(path: Path, segments: list[dict[str, Any]], events: list[dict[str, Any]]) -> MemoryRecording:
-    actions = [(event, event.get("action")) for event in events]
     changes = [
         (event, _ALLOCATIONS[action])
-        for event, action in actions
-        if isinstance(action, str) and action in _ALLOCATIONS
+        for event in events
+        if isinstance(action := event.get("action"), str) and action in _ALLOCATIONS
     ]
-    sizes = [_size(event.get("size")) for event, _ in changes]
-    signed = np.array([size * sign for size, (_, sign) in zip(sizes, changes, strict=True)], dtype=np.int64)
+    signed = np.array([_size(event.get("size")) * sign for event, sign in changes], dtype=np.int64)
     held = sum(_size(segment.get("allocated_size")) for segment in segments)
     before, level = _level(signed, held)
-    times, has_clock = _times([event for event, _ in changes])
+    times = _times([event for event, _ in changes])
     return MemoryRecording(
         source=str(path),
         format=FORMAT,
         time_s=times,
-        allocated_bytes=level,
-        has_clock=has_clock,
+        allocated_bytes=level[: len(times)],
         peak_allocated_bytes=max(before, int(level.max(initial=0))),
-        left_at_end_bytes=int(level[-1]) if len(level) else 0,
-        largest_allocation_bytes=max(sizes, default=0),
         reserved_bytes=sum(_size(segment.get("total_size")) for segment in segments),
         reserved_in_use_bytes=held,
-        out_of_memory_events=sum(event.get("action") == "oom" for event in events),
-        notes=()
-        if len(level)
-        else ("no allocation history was recorded: only the state at the end is known",),
+        notes=tuple(_notes(events, changes=len(changes), timed=len(times))),
     )
+
+
+def _notes(events: list[dict[str, Any]], *, changes: int, timed: int) -> Iterator[str]:
+    if not changes:
+        yield "no allocation history was recorded: only the state at the end is known"
+    elif not timed:
+        yield NO_CLOCK
+    failed = sum(event.get("action") == "oom" for event in events)
+    if failed:
+        yield f"{failed} allocation{'s' if failed > 1 else ''} failed for want of memory"
 
 
 def _level(changes: I64, held: int) -> tuple[int, I64]:
@@ -125,9 +129,10 @@ def _size(value: Any) -> int:
     return value if isinstance(value, int) and 0 <= value < 1 << 50 else 0
 
 
-def _times(events: list[dict[str, Any]]) -> tuple[np.ndarray[Any, np.dtype[np.float64]], bool]:
+def _times(events: list[dict[str, Any]]) -> npt.NDArray[np.float64]:
+    """Seconds since the first event; empty where not every event has a time."""
     stamps = [event.get("time_us") for event in events]
     known = [stamp for stamp in stamps if isinstance(stamp, int) and 0 <= stamp < 1 << 62]
-    if events and len(known) == len(stamps):
-        return (np.array(known, dtype=np.float64) - min(known)) / 1e6, True
-    return np.arange(len(events), dtype=np.float64), False
+    if len(known) < len(stamps):
+        known = []
+    return (np.array(known, dtype=np.float64) - min(known, default=0)) / 1e6

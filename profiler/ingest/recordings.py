@@ -18,21 +18,17 @@ from .columns import I64, Trace
 class MemoryRecording:
     """Allocations over time on one device, from a CUDA memory snapshot or a raw memory timeline.
 
-    ``time_s`` counts from the first event; where the file has no clock it counts events and ``has_clock`` is
-    false. Shapes (events,). Sizes that the format does not give are None.
+    ``time_s`` counts from the first event; where the file has no clock, both it and ``allocated_bytes`` are empty.
+    Shapes (events,). Sizes that the format does not give are None.
     """
 
     source: str
     format: str
     time_s: npt.NDArray[np.float64]
     allocated_bytes: I64
-    has_clock: bool
     peak_allocated_bytes: int
-    left_at_end_bytes: int
-    largest_allocation_bytes: int
     reserved_bytes: int | None = None
     reserved_in_use_bytes: int | None = None
-    out_of_memory_events: int = 0
     notes: tuple[str, ...] = ()
 
     @property
@@ -79,6 +75,8 @@ class ExecutionGraph:
     format: str = "execution-trace"
     notes: tuple[str, ...] = ()
 
+
+NO_CLOCK = "its events tell no times: the peak of memory is known, its course is not"
 
 Recording = Trace | MemoryRecording | MetricSeries | ExecutionGraph
 

@@ -34,7 +34,16 @@ def test_a_memory_timeline_is_known_by_its_rows(tmp_path: Path) -> None:
     recording = open_trace(written(tmp_path, b"[[-1, 1, 500, 7], [100, 2, 400, 0], [200, 4, -900, 0]]"))
     assert isinstance(recording, MemoryRecording)
     assert recording.peak_allocated_bytes == 900
-    assert recording.left_at_end_bytes == 0
+    assert recording.allocated_bytes.tolist() == [500, 900, 0]
+    assert recording.time_s.tolist() == [0.0, 0.0, 1e-7]
+
+
+def test_a_memory_timeline_without_times_gives_its_peak(tmp_path: Path) -> None:
+    recording = open_trace(written(tmp_path, b"[[-1, 1, 500, 7], [-1, 2, 400, 0]]"))
+    assert isinstance(recording, MemoryRecording)
+    assert recording.peak_allocated_bytes == 900
+    assert (len(recording.time_s), len(recording.allocated_bytes)) == (0, 0)
+    assert recording.notes
 
 
 def test_an_execution_trace_is_known_by_its_schema(tmp_path: Path) -> None:
