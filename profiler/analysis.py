@@ -276,7 +276,7 @@ def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> 
         spans = spans[spans[:, 3] == 1]
     if not len(spans):
         return None
-    return float(rank.steps.timed_at(spans[:, 1]).sum()) / float(rank.steps.timed.sum())
+    return len(rank.steps.within(spans)) / float(rank.steps.timed.sum())
 
 
 def _operations_per_step(rank: _RankAnalysis) -> float | None:
