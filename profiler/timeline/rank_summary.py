@@ -17,7 +17,7 @@ from ..ingest.columns import ABSENT, NSIGHT, DeviceKind, HostKind, Trace, TraceI
 from ..ingest.source import Progress, no_progress
 from ..vocabulary import Stage
 from .collectives import CollectiveTimes, collective_times
-from .device import DeviceTimes, DeviceView, device_view, has_device_activity, times_within
+from .device import DeviceTimes, DeviceView, copies_to_device, device_view, has_device_activity, times_within
 from .idle import LOADER_PREFIX, launch_of_device_rows, sync_calls
 from .intervals import I64, Intervals, contains, one, union
 from .kernel_origin import refined
@@ -187,9 +187,7 @@ def _covering(trace: Trace, rows: npt.NDArray[np.intp]) -> Intervals:
 
 
 def _to_device(trace: Trace, window: Intervals) -> npt.NDArray[np.intp]:
-    rows = trace.device_rows(DeviceKind.MEMCPY)
-    matches = np.array(["HtoD" in name or "HostToDevice" in name for name in trace.names], dtype=np.bool_)
-    rows = rows[trace.names_where(matches, trace.device.name[rows])]
+    rows = copies_to_device(trace)
     return rows[contains(window, trace.device.start_ns[rows])]
 
 
