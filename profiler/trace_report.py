@@ -122,11 +122,9 @@ def combined(seen: Sequence[DeviceObservation], skew: RankSkew | None) -> Device
     return replace(
         first,
         window_s=_mean([one.window_s for one in active]),
-        steps=max(one.steps for one in active),
         step_s=_mean_known([one.step_s for one in active]),
         compute_share=_mean([one.compute_share for one in active]),
         communication_share=_mean([one.communication_share for one in active]),
-        copy_share=_mean([one.copy_share for one in active]),
         idle_share=_mean([one.idle_share for one in active]),
         idle_causes={
             cause: _mean([one.idle_causes.get(cause, 0.0) for one in active]) for cause in IdleCause
@@ -175,7 +173,6 @@ def _skew(matched: MatchedCollectives | None, summaries: Sequence[RankSummary]) 
     window_ns = _mean([summary.steps.window_ns for summary in summaries])
     late = next((one for one in matched.ranks if one.rank == matched.late_rank), None)
     return RankSkew(
-        ranks=len(matched.ranks),
         matched=matched.matched,
         late_rank=matched.late_rank,
         times_last=0 if late is None else late.times_last,

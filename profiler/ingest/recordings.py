@@ -5,7 +5,6 @@ A `Trace` (see `columns`) is a timeline; these are not, and each says only what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,12 +64,11 @@ class MetricSeries:
 
 @dataclass(frozen=True)
 class ExecutionGraph:
-    """An execution trace (PyTorch or Chakra): operators and their order, but no device times."""
+    """An execution trace (PyTorch or Chakra), which has no device times: how large it is."""
 
     source: str
     schema: str
     nodes: int
-    operators: Mapping[str, int]
     collectives: int
     format: str = "execution-trace"
     notes: tuple[str, ...] = ()

@@ -166,11 +166,6 @@ class KernelTable:
         total = int(self.total_ns.sum())
         return float(self.total_ns[self.kinds.index(kind)]) / total if total else 0.0
 
-    @property
-    def mean_us(self) -> npt.NDArray[np.float64]:
-        """Mean duration per class in microseconds; 0 where the class is empty."""
-        return self.total_ns / np.maximum(self.count, 1) / 1000
-
 
 def device_kinds(trace: Trace) -> npt.NDArray[np.int64]:
     """For each row of the device table the place of its class in `KINDS`. Shape (device rows,).

@@ -103,7 +103,6 @@ def _without_device(trace: Trace, steps: TraceSteps, stages: dict[Stage, Interva
     models = [model for model in trace.info.devices if model.total_memory_bytes]
     return DeviceObservation(
         window_s=steps.window_ns / 1e9,
-        steps=len(steps),
         step_s=median(steps.end_ns - steps.start_ns) / 1e9 if len(steps) else None,
         device_active=False,
         host_active=bool(
@@ -148,7 +147,6 @@ def _with_device(
         ),
         compute_share=int(times.compute_ns[0]) / span,
         communication_share=int(times.communication_ns[0]) / span,
-        copy_share=int(times.copy_ns[0]) / span,
         idle_share=int(times.idle_ns[0]) / span,
         idle_causes={cause: int(part[0]) / span for cause, part in times.causes_ns.items()},
         kernels=len(work),

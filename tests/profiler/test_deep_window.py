@@ -14,8 +14,8 @@ from trainrx.profiler.report import Fact, Finding
 from trainrx.profiler.vocabulary import Confidence, IdleCause, Kind, Severity
 
 IN_FLOATS = DeviceObservation(
-    window_s=1.0, steps=10, step_s=0.1, device_active=True, host_active=True, compute_share=0.9,
-    communication_share=0.0, copy_share=0.0, idle_share=0.1, idle_causes={IdleCause.HOST: 0.1}, data_wait_share=0.0,
+    window_s=1.0, step_s=0.1, device_active=True, host_active=True, compute_share=0.9,
+    communication_share=0.0, idle_share=0.1, idle_causes={IdleCause.HOST: 0.1}, data_wait_share=0.0,
     kernels=1000, mean_kernel_us=50.0, kernel_shares={"matmul": 1.0}, precision_shares={"fp32": 1.0},
     matrix_unit_share=0.0,
 )  # fmt: skip
