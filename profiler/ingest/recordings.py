@@ -47,7 +47,6 @@ class Metric:
     mean: float
     smallest: float
     largest: float
-    samples: int
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,6 @@ class MetricSeries:
 
     source: str
     rows: int
-    seconds: float | None
     metrics: tuple[Metric, ...]
     format: str = "metric-csv"
     notes: tuple[str, ...] = ()
