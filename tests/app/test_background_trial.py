@@ -104,6 +104,15 @@ def test_another_process_with_the_same_pid_is_not_it_and_is_left_alone(run: RunF
     assert psutil.Process(os.getpid()).is_running()
 
 
+@pytest.mark.parametrize("pid", [-1, 0, 2**70])
+def test_a_pid_that_no_process_has_is_nobodys(run: RunFolder, pid: int) -> None:
+    note(run, pid=pid)
+    found = last_started(run)
+    assert found is not None and not found.running
+    assert running_in(run.path.parent) is None
+    cancel(run)
+
+
 def test_the_log_is_cut_to_its_end(run: RunFolder) -> None:
     note(run)
     (run.path / "trials" / "process.log").write_bytes(b"\xff first\n" * 20_000 + b"last\n")
