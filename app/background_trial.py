@@ -135,7 +135,7 @@ def _spawn(run: RunFolder, words: Sequence[str], budget_s: float, log: Path) -> 
         options, changes = [*options, AUTOPILOT], []
     with log.open("wb") as output:
         return subprocess.Popen(
-            [sys.executable, "-c", _MAIN, "try", *options, "--", run.path.name, *changes],
+            [sys.executable, "-c", _MAIN, "try", *options, "--", str(run.path.resolve()), *changes],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -117,6 +118,28 @@ def test_the_log_is_cut_to_its_end(run: RunFolder) -> None:
     note(run)
     (run.path / "trials" / "process.log").write_bytes(b"\xff first\n" * 20_000 + b"last\n")
     assert log_tail(run, lines=2).splitlines()[-1] == "last"
+
+
+def test_a_run_with_an_equals_sign_in_its_name_is_the_one_that_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, samples: Any
+) -> None:
+    # GIVEN a run that could be taken for a change
+    (tmp_path / "runs").mkdir()
+    named = samples.store(tmp_path / "runs", "lr=0.1", report=samples.full_report("a"))
+    started: list[list[str]] = []
+
+    def popen(command: list[str], **more: Any) -> Any:
+        started.append(command)
+        return original([sys.executable, "-c", ""])
+
+    original = subprocess.Popen
+    monkeypatch.setattr("trainrx.app.background_trial.subprocess.Popen", popen)
+
+    # WHEN the autopilot is started on it
+    start(named, [AUTOPILOT], budget_s=60)
+
+    # THEN its own path is what is tried
+    assert started[0][-2:] == ["--", str(named.path.resolve())]
 
 
 def test_started_found_again_and_cancelled_with_all_that_it_started(run: RunFolder) -> None:
