@@ -149,9 +149,9 @@ def _print_json(document: object) -> None:
 def _console() -> Console:
     from shutil import get_terminal_size
 
-    from rich.console import Console
+    from ..terminal.console import console
 
-    return Console(width=max(80, get_terminal_size((120, 24)).columns), highlight=False, markup=False)
+    return console(width=max(80, get_terminal_size((120, 24)).columns))
 
 
 def _print_list(known: Catalog, found: tuple[Method, ...]) -> None:

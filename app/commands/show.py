@@ -22,11 +22,12 @@ def show(
     from ...profiler.store import find_run
     from ..stored import open_with_trials
     from ..terminal.report import print_report
+    from ..views.visible import visible
 
     folder = find_run(run, runs)
     stored = open_with_trials(folder)
     for note in stored.notes:
-        sys.stderr.write(f"trainrx: {note}\n")
+        sys.stderr.write(f"trainrx: {visible(note)}\n")
     if as_json:
         sys.stdout.write(stored.report.to_json() + "\n")
     else:
