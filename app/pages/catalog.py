@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from trainrx.app.figures.taxonomy_matrix import matrix_alt, taxonomy_matrix
 from trainrx.app.figures.taxonomy_tree import taxonomy_tree, tree_alt
+from trainrx.app.pages.parts.charts import is_dark
 from trainrx.app.pages.parts.stored import runs_dir
 from trainrx.app.views.catalog import (
     Card,
@@ -44,11 +45,6 @@ def load(key: str) -> Catalog:
     return open_catalog()
 
 
-def is_dark() -> bool:
-    """Whether the page is shown on a dark ground."""
-    return st.context.theme.type == "dark"
-
-
 def filters(catalog: Catalog) -> Choice:
     """The bound widgets, and the choice that they state."""
     first = st.columns([2.2, 2.2, 1.5, 1.3, 1.0])
@@ -68,7 +64,7 @@ def filters(catalog: Catalog) -> Choice:
         placeholder="method id",
     )
     relieves = wish(first[2], "Relieves", "relieves", allowed_words("relieves"))
-    learning = wish(first[3], "Learning stays", "learning", allowed_words("equivalence"))
+    learning = wish(first[3], "Effect on training", "learning", allowed_words("equivalence"))
     tier = wish(first[4], "Tier", "tier", allowed_words("tier"))
     second = st.columns([2.2, 1.2, 2.2, 1.2, 1.4])
     part = wish(second[0], "Part (first taxonomy)", "part", part_labels())
@@ -179,7 +175,7 @@ def show_list(methods: tuple[Method, ...]) -> None:
     """The chosen methods, one a row."""
     st.session_state["listed"] = [method.id for method in methods]
     if not methods:
-        st.info("No method meets all of these wishes.", icon=":material/filter_alt_off:")
+        st.info("No method matches all filters.", icon=":material/filter_alt_off:")
         return
     st.dataframe(
         pd.DataFrame(list_table(methods)),
@@ -300,7 +296,7 @@ st.markdown("### Methods")
 try:
     known = load(catalog_key())
 except TrainrxError as fault:
-    st.error(str(fault))
+    st.error(escaped(str(fault)))
     st.stop()
 st.caption(
     f"{totals_sentence(known)}. A gain holds for its own task and hardware: it is no forecast for your run."

@@ -17,6 +17,7 @@ from trainrx.app.comparing_curves import ask, axes_of, document
 from trainrx.app.curve_files import CURVES_FOLDER
 from trainrx.app.figures import quality_curves, quality_front, speedup_curve
 from trainrx.app.pages.parts import cards, quality_sources
+from trainrx.app.pages.parts.caption import caption
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.pages.parts.stored import runs_dir
 from trainrx.app.views.markdown import escaped
@@ -146,9 +147,7 @@ def _table(view: QualityView) -> None:
         alt="Methods: seeds, best quality, cost to the target, speed-up",
     )
     left_out = f" Charts leave out {', '.join(view.left_out)}." if view.left_out else ""
-    st.caption(
-        escaped(f"Intervals are 95 % over seeds; bands reach from the least to the greatest seed.{left_out}")
-    )
+    caption(f"Intervals are 95 % over seeds; bands reach from the least to the greatest seed.{left_out}")
 
 
 def _beside(view: QualityView, *, log_cost: bool) -> None:
@@ -156,8 +155,8 @@ def _beside(view: QualityView, *, log_cost: bool) -> None:
     with left:
         st.subheader("Speed-up at equal quality", anchor=False)
         if any(line.speedups is not None for line in view.lines):
-            st.caption(
-                f"Cost of {escaped(view.lines[0].name)} over that of the method; above 1× the method is cheaper. "
+            caption(
+                f"Cost of {view.lines[0].name} over that of the method; above 1× the method is cheaper. "
                 "A band at the edge has no bound there: some seeds never reach that quality."
             )
             draw(speedup_curve.speedup_curve(view), key="speedups", alt=speedup_curve.alt(view))
@@ -192,7 +191,7 @@ def _ask(check: Check) -> None:
     words, answer = st.columns([5, 1], vertical_alignment="center")
     words.markdown(escaped(check.sentence))
     answer.segmented_control(
-        check.sentence, ["yes", "no"], key=f"answer-{check.rule}", label_visibility="collapsed"
+        escaped(check.sentence), ["yes", "no"], key=f"answer-{check.rule}", label_visibility="collapsed"
     )
 
 

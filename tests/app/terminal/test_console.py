@@ -48,7 +48,7 @@ def test_paths_and_verdicts_of_a_foreign_run_are_printed_whole(
 ) -> None:
     # GIVEN a run whose names hold brackets, and whose verdict would clear the screen
     where = [Where(file="exp[old]/train.py", line=3, function="[/step]")]
-    found = samples.finding(where=where)
+    found = samples.finding().model_copy(update={"where": where})
     report = samples.full_report(findings=[found], verdict="Data loading\x1b[2J: [images]")
 
     # WHEN it is printed

@@ -32,7 +32,7 @@ def test_a_rank_that_came_last_by_chance_is_not_called_late(samples: Any) -> Non
 
 @pytest.mark.parametrize("rank", [0, 3])
 def test_the_rank_that_a_finding_names_is_marked_as_in_the_dashboard(samples: Any, rank: int) -> None:
-    found = samples.finding(kind=Kind.STRAGGLERS, where=[Where(rank=rank)])
+    found = samples.finding().model_copy(update={"kind": Kind.STRAGGLERS, "where": [Where(rank=rank)]})
     report = samples.full_report(ranks=ranks(0.1, 0.1, 0.1, 0.7), findings=[found])
     assert late_rank(report) == rank
     assert f"{rank} late" in printed(report)
