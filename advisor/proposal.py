@@ -126,6 +126,10 @@ class Case:
         value = self.report.setup.get(name)
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
+    def evidence(self, name: str) -> object:
+        """What the finding itself says under this name; None if it does not."""
+        return next((fact.value for fact in self.finding.evidence if fact.name == name), None)
+
     def stage_s(self, stage: Stage) -> float:
         """Seconds per step of a stage."""
         return next((share.seconds_per_step for share in self.report.stages if share.name is stage), 0.0)

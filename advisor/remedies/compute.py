@@ -46,7 +46,7 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
 def _kept_activations(case: Case) -> Iterator[Proposal]:
     if case.cause != "needless-recomputation":
         return
-    twice = next((fact.value for fact in case.finding.evidence if fact.name == RECOMPUTED), None)
+    twice = case.evidence(RECOMPUTED)
     again_s = float(twice) / 1e3 if isinstance(twice, int | float) else 0.0
     yield Proposal(
         method="no-activation-checkpointing",

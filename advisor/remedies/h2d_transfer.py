@@ -15,7 +15,8 @@ def propose(case: Case) -> Iterator[Proposal]:
     """By cause: pinning where memory is pageable, overlap where it is pinned, the socket where there are several."""
     pageable = case.cause == "pageable-memory"
     yield _pinned(case, Fit.CAUSE if pageable else Fit.KIND)
-    yield _not_waiting(case, pageable)
+    if not waits_for_no_copy(case):
+        yield _not_waiting(case, pageable)
     yield _ahead(case)
     if (case.number("cpu.numa_nodes") or 1) > 1:
         yield _bound_to_socket(case)
@@ -45,8 +46,13 @@ def _pinned(case: Case, fit: Fit) -> Proposal:
     )
 
 
+def waits_for_no_copy(case: Case) -> bool:
+    """Whether every copy that was seen was asked for with ``non_blocking=True``."""
+    return case.evidence("non_blocking") is True
+
+
 def _not_waiting(case: Case, pageable: bool) -> Proposal:
-    pinned = "pin_memory=True as well, else it waits all the same" if pageable else "memory is pinned already"
+    pinned = "pin_memory=True as well, else it waits all the same" if pageable else "from pinned memory"
     return Proposal(
         method="non-blocking-copy",
         knob="copy.non_blocking=true",

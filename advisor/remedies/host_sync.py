@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ..proposal import Case, Effort, Fit, Proposal
 from .debugging import CAUSES as DEBUGGING
 from .debugging import left_on
+from .h2d_transfer import waits_for_no_copy
 from .host_python import INTERVAL, seen_at
 
 COMPLETE = DEBUGGING
@@ -24,7 +25,8 @@ def propose(case: Case) -> Iterator[Proposal]:
         return
     yield _read_later(case)
     yield _read_rarely(case)
-    yield _copies(case)
+    if not waits_for_no_copy(case):
+        yield _copies(case)
 
 
 def _no_flush(case: Case) -> Proposal:

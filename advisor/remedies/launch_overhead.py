@@ -29,7 +29,7 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
         yield no_graph_breaks(case)
     if not compiled:
         yield from _compile_or_not(case)
-    yield from _graphs(case)
+    yield from _graphs(case, compiled=compiled)
     if case.has("attention"):
         yield _fused_attention(case)
     yield from _joined(case)
@@ -65,12 +65,13 @@ def _compile(case: Case) -> Proposal:
     )
 
 
-def _graphs(case: Case) -> Iterator[Proposal]:
+def _graphs(case: Case, *, compiled: bool) -> Iterator[Proposal]:
+    """A model that the script compiles already takes its mode from the script alone."""
     short = case.cause == "short-kernels"
     whole = 0.4 if case.cause == "graph-break" else 0.75
     yield Proposal(
         method="torch-compile-reduce-overhead",
-        knob="compile.reduce_overhead=true",
+        knob=None if compiled else "compile.reduce_overhead=true",
         how='model = torch.compile(model, mode="reduce-overhead")  # CUDA graphs: all shapes must stay the same',
         basis=_basis(case, whole),
         effort=Effort.SWITCH,

@@ -14,6 +14,7 @@ from pathlib import Path
 from ...profiler.analysis import analyse
 from ...profiler.launch import Limits, Setting, record
 from ...profiler.report import Prescription, Report
+from ...profiler.vocabulary import RunStatus
 from .knob_choice import NOTHING, Choice, choose
 from .loss_guard import LossOutcome
 from .measure import Plan
@@ -47,12 +48,14 @@ class Flight:
         kept: all changes that were kept.
         combined: all of them together against the original script; None where nothing was kept.
         ended: why it stopped.
+        interrupted: somebody stopped it.
     """
 
     attempts: tuple[Attempt, ...]
     kept: Choice
     combined: Outcome | None
     ended: str
+    interrupted: bool = False
 
 
 @dataclass
@@ -88,7 +91,8 @@ def fly(
     profile = profile or (lambda choice: profile_with(session, choice))
     state = _State(session.report)
     whole_plan = session.plan
-    while True:
+    interrupted = False
+    while not interrupted:
         rest = budget_s - (clock() - started)
         ended, prescription = _next(state, propose, session, rest, allow_semantic)
         if prescription is None:
@@ -96,14 +100,15 @@ def fly(
         session.plan = _share(whole_plan, rest)
         attempt = _attempt(session, state, prescription)
         on_attempt(attempt)
-        if attempt.outcome.measurement.verdict is Verdict.INTERRUPTED:
-            ended = "it was interrupted"
-            break
+        interrupted = attempt.outcome.measurement.verdict is Verdict.INTERRUPTED
         if attempt.kept:
             state.report = profile(state.kept)
+            interrupted = state.report.run.status is RunStatus.INTERRUPTED
+    attempts = tuple(state.attempts)
+    if interrupted:
+        return Flight(attempts, state.kept, None, "it was interrupted", interrupted=True)
     session.plan = _share(whole_plan, max(budget_s - (clock() - started), 0.0) / SHARE_OF_REST)
-    combined = None if ended == "it was interrupted" else _combine(session, state)
-    return Flight(tuple(state.attempts), state.kept, combined, ended)
+    return Flight(attempts, state.kept, _combine(session, state), ended)
 
 
 def _next(

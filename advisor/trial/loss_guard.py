@@ -132,16 +132,24 @@ def _same_mean(
     base: Sequence[NDArray[np.float64]], changed: Sequence[NDArray[np.float64]], why: str
 ) -> LossCheck:
     """A weak check: only gross differences show in the means of a few steps."""
-    first, second = np.concatenate(base), np.concatenate(changed)
-    apart = abs(float(second.mean() - first.mean()))
-    error = math.hypot(_error(first), _error(second))
-    limit = max(STANDARD_ERRORS * error, LEAST_SHARE * abs(float(first.mean())))
-    numbers = f"mean losses are {second.mean():.6g} and {first.mean():.6g} unchanged"
+    first, second = (float(np.mean([run.mean() for run in runs])) for runs in (base, changed))
+    apart = abs(second - first)
+    limit = max(STANDARD_ERRORS * math.hypot(_error(base), _error(changed)), LEAST_SHARE * abs(first))
+    numbers = f"mean losses are {second:.6g} and {first:.6g} unchanged"
     if apart > limit:
         return LossCheck(LossOutcome.DIFFER, f"{why}; {numbers}, which chance does not explain")
     return LossCheck(LossOutcome.SAME_MEAN, f"{why}, so losses cannot be compared one by one; {numbers}")
 
 
-def _error(values: NDArray[np.float64]) -> float:
-    """Standard error of a mean."""
+def _error(runs: Sequence[NDArray[np.float64]]) -> float:
+    """Standard error of the mean over runs: as runs differ, or as the losses within them do, whichever is more.
+
+    The losses of one run are not independent, for all follow from its first weights; the means of runs are.
+    """
+    between = [float(run.mean()) for run in runs]
+    within = np.concatenate(runs)
+    return max(_standard_error(np.array(between)), _standard_error(within))
+
+
+def _standard_error(values: NDArray[np.float64]) -> float:
     return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0

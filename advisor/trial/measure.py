@@ -6,7 +6,7 @@ The order within pairs alternates, so that a machine that warms up or fills up f
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,9 +16,9 @@ from .loss_guard import LossCheck, LossOutcome, check_losses
 from .statistics import MIN_PAIRS, Interval, interval, is_settled, stalled_pairs, verdict
 from .verdict import Verdict
 
-#: A changed run that takes so many times as long as an unchanged one hangs.
+#: A changed run that takes so many times as long as an unchanged one hangs; but compiling a model may take minutes.
 HANG_RATIO = 8.0
-LEAST_TIMEOUT_S = 60.0
+LEAST_TIMEOUT_S = 600.0
 
 RunArm = Callable[[Script, Choice], Arm]
 OnArm = Callable[[str, Arm], None]
@@ -234,8 +234,3 @@ def _why_wide(spent: bool) -> str:
     if spent:
         return "the budget ended before the interval was narrow (--budget allows more)"
     return "the interval did not become narrow within the most pairs that are measured"
-
-
-def ratios(pairs: Sequence[Pair], *, per_sample: bool) -> list[float]:
-    """The ratio of each pair."""
-    return [pair.ratio(per_sample=per_sample) for pair in pairs]

@@ -21,6 +21,7 @@ class Patch:
     """Changed texts by file, and what could not be written.
 
     Attributes:
+        written: the knobs that it writes.
         check: how it was checked, for people; empty where it was not.
     """
 
@@ -28,6 +29,7 @@ class Patch:
     after: dict[Path, str] = field(default_factory=dict[Path, str])
     notes: tuple[str, ...] = ()
     root: Path = Path()
+    written: tuple[str, ...] = ()
     check: str = ""
 
     @property
@@ -53,16 +55,23 @@ def write_patch(
     """
     sources: dict[Path, SourceFile] = {}
     notes: list[str] = []
+    written: list[str] = []
     for name, value in choice.values.items():
         places = _places(name, events)
         reason = _write(name, value, places, sources, root, tuple(command))
         if reason is not None:
             notes.append(f"{name}={choice.texts[name]}: {reason}")
+        else:
+            written.append(name)
     before = {path: source.text for path, source in sources.items()}
     after = {path: source.result() for path, source in sources.items()}
     changed = [path for path in after if after[path] != before[path]]
     return Patch(
-        {path: before[path] for path in changed}, {path: after[path] for path in changed}, tuple(notes), root
+        {path: before[path] for path in changed},
+        {path: after[path] for path in changed},
+        tuple(notes),
+        root,
+        tuple(written),
     )
 
 

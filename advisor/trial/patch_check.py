@@ -1,6 +1,7 @@
-"""Checks a diff before it is shown: the changed files compile, and the script runs with them for some steps.
+"""Checks a diff before it is shown: the changed files compile, the script runs with them, and knobs have nothing to do.
 
-The user's files stay as they are: the changed text is handed to the process from outside.
+The user's files stay as they are: the changed text is handed to the process from outside. The kept knobs are put on
+beside it: one that still finds something to change was not written where it counts.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from pathlib import Path
 
 from .arm import Arm, KnobEvent, Script, run_arm
 from .autopilot import Flight
+from .knob_choice import Choice
 from .patch import Patch, write_patch
 from .session import TrialSession
 
 RUNNER = Path(__file__).with_name("patched_script.py")
 CHECK_STEPS = 5
+#: Knobs that act before the script has its say: beside a script that does the same they would act, or fail.
+_ACT_FIRST = frozenset({"threads.interop", "ddp.comm_hook_bf16", "ddp.comm_hook_fp16"})
 
 
 def checked_patch(session: TrialSession, flight: Flight) -> Patch:
@@ -33,7 +37,9 @@ def checked_patch(session: TrialSession, flight: Flight) -> Patch:
             return Patch(
                 notes=(*patch.notes, f"the diff was dropped, it does not compile: {error}"), root=root
             )
-    return _run(session, patch)
+    if flight.interrupted:
+        return replace(patch, check="it compiles; it was not run, for the autopilot was interrupted")
+    return _run(session, patch, flight.kept)
 
 
 def _events(flight: Flight) -> list[KnobEvent]:
@@ -48,7 +54,7 @@ def _events(flight: Flight) -> list[KnobEvent]:
     ]
 
 
-def _run(session: TrialSession, patch: Patch) -> Patch:
+def _run(session: TrialSession, patch: Patch, kept: Choice) -> Patch:
     folder = session.run.path / "trials" / "patched"
     folder.mkdir(parents=True, exist_ok=True)
     mapping = folder / "sources.json"
@@ -59,7 +65,8 @@ def _run(session: TrialSession, patch: Patch) -> Patch:
     if command is None:
         return replace(patch, check="it compiles; it was not run, for the command names no script file")
     limits = replace(session.script.limits, steps=CHECK_STEPS, warmup=1)
-    arm = run_arm(Script(command, session.script.cwd, limits), {}, folder)
+    watched = {name: kept.texts[name] for name in patch.written if name not in _ACT_FIRST}
+    arm = run_arm(Script(command, session.script.cwd, limits), watched, folder)
     return replace(patch, check=_outcome(arm))
 
 
@@ -76,4 +83,7 @@ def patched_command(command: Sequence[str], mapping: Path, cwd: Path) -> tuple[s
 def _outcome(arm: Arm) -> str:
     if arm.failure is not None:
         return f"it compiles, but the script with it did not run: {arm.failure}"
+    still = sorted({f"{event.knob} ({event.detail})" for event in arm.events if event.event == "applied"})
+    if still:
+        return f"it compiles and runs, but does not set everything where it counts: {', '.join(still)}"
     return f"checked: it compiles, and the script ran {arm.n_steps} steps with it"

@@ -6,7 +6,7 @@ rule is told in words instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ LOADER_POSITIONS = (
     "dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn", "pin_memory",
     "drop_last", "timeout", "worker_init_fn", "multiprocessing_context", "generator",
 )  # fmt: skip
+WORKER_INIT_FN = LOADER_POSITIONS.index("worker_init_fn")
+CUDNN_BENCHMARK = ("torch.backends.cudnn.benchmark", "backends.cudnn.benchmark", "cudnn.benchmark")
 OPTIMIZERS = (
     "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop", "SGD",
 )  # fmt: skip
@@ -119,10 +121,10 @@ def _passed(option: cst.Call, words: tuple[str, ...]) -> str | None:
 
 
 def line_after_imports(call_name: str, line: Callable[[Any], str], *imports: str) -> Rule:
-    """Set something once at the top, or where the script sets it already."""
+    """Call something once at the top, or where the script calls it already for its own process."""
 
     def rule(source: SourceFile, place: Place) -> str | None:
-        present = source.calls(call_name) if call_name else []
+        present = [call for call in source.calls(call_name) if not _is_for_workers(source, call)]
         for call in present:
             source.edit(call, lambda updated: updated.with_changes(args=_call(line(place.value)).args))
         if not present:
@@ -130,6 +132,26 @@ def line_after_imports(call_name: str, line: Callable[[Any], str], *imports: str
         return None
 
     return rule
+
+
+def _is_for_workers(source: SourceFile, call: cst.Call) -> bool:
+    """Whether a call stands in what loader workers are started with."""
+    started = [argument(loader, "worker_init_fn", WORKER_INIT_FN) for loader in source.calls("DataLoader")]
+    names = {last_name(given.value) for given in started if given is not None}
+    return any(
+        isinstance(outer, cst.Lambda) or (isinstance(outer, cst.FunctionDef) and outer.name.value in names)
+        for outer in source.enclosing(call)
+    )
+
+
+def cudnn_benchmark(source: SourceFile, place: Place) -> str | None:
+    """Set the flag wherever the script sets it, or once at the top."""
+    found = [pair for name in CUDNN_BENCHMARK for pair in source.assignments(name)]
+    for _, value in found:
+        _replace_value(source, value, place.value)
+    if not found:
+        source.insert_after_imports("import torch", f"{CUDNN_BENCHMARK[0]} = {place.value}")
+    return None
 
 
 def _call(line: str) -> cst.Call:
@@ -167,17 +189,30 @@ def compiled(options: str) -> Rule:
 
 
 def _model_statement(source: SourceFile, line: int) -> tuple[str, cst.SimpleStatementLine] | str:
-    """The last statement that assigns the model which is called, or made, on a line."""
+    """The statement that makes the model which is called, or made, on a line, ready as it is called there."""
     for call in source.calls_at(line):
         statement = source.statement_of(call)
         targets = _targets(statement)
         if targets and last_name(call.func) in DDP and statement is not None:
             return targets[0], statement
         name = dotted(call.func)
-        assigned = [] if name is None else source.assignments(name)
+        assigned = [] if name is None else [made for made, _ in source.assignments(name)]
         if name is not None and assigned:
-            return name, assigned[-1][0]
+            last = _last_before(source, call, assigned)
+            lines = ", ".join(str(source.line_of(made)) for made in assigned)
+            return (name, last) if last is not None else f"{name} is made in several places, lines {lines}"
     return f"the statement that makes the model called in line {line} was not found in the same file"
+
+
+def _last_before(
+    source: SourceFile, call: cst.Call, assigned: Sequence[cst.SimpleStatementLine]
+) -> cst.SimpleStatementLine | None:
+    """The last of several assignments on the way to a call; None where reading cannot tell which one that is."""
+    near = [made for made in assigned if source.scope_of(made) is source.scope_of(call)]
+    near = [made for made in near if source.line_of(made) < source.line_of(call)] or near or list(assigned)
+    one_scope = len({source.scope_of(made) for made in near}) == 1
+    sure = len(near) == 1 or (one_scope and not source.is_on_a_branch(near[-1]))
+    return near[-1] if sure else None
 
 
 def _targets(statement: cst.SimpleStatementLine | None) -> list[str]:
@@ -309,9 +344,7 @@ RULES: Mapping[str, Rule] = {
         lambda value: 'torch.set_float32_matmul_precision("high")',
         "import torch",
     ),
-    "cudnn.benchmark": line_after_imports(
-        "", lambda value: f"torch.backends.cudnn.benchmark = {value}", "import torch"
-    ),
+    "cudnn.benchmark": cudnn_benchmark,
     "precision.autocast_bf16": autocast,
     "compile.default": compiled(""),
     "compile.dynamic": compiled("dynamic=True"),

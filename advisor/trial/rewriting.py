@@ -42,8 +42,13 @@ class SourceFile:
         return sorted(named, key=lambda call: self._positions[call].start.line)
 
     def calls_at(self, line: int, *names: str) -> list[cst.Call]:
-        """The calls with one of these last names that stand on a line."""
-        return [call for call in self.calls(*names) if self._covers(call, line)]
+        """The calls with one of these last names that stand on a line, those within others first."""
+        found = [call for call in self.calls(*names) if self._covers(call, line)]
+        return sorted(found, key=self._from_inside)
+
+    def _from_inside(self, node: cst.CSTNode) -> tuple[int, ...]:
+        start, end = self._positions[node].start, self._positions[node].end
+        return -start.line, -start.column, end.line, end.column
 
     def statement_of(self, node: cst.CSTNode) -> cst.SimpleStatementLine | None:
         """The simple statement that a node is part of; None within a block's head."""
@@ -63,21 +68,32 @@ class SourceFile:
             parent = self._parents.get(parent)
         return found
 
+    def scope_of(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """The function that a node belongs to; None for the module itself."""
+        return next((outer for outer in self.enclosing(node) if isinstance(outer, cst.FunctionDef)), None)
+
+    def is_on_a_branch(self, node: cst.CSTNode) -> bool:
+        """Whether a node runs under a condition, as far as its own function says."""
+        for outer in self.enclosing(node):
+            if isinstance(outer, cst.FunctionDef):
+                return False
+            if isinstance(outer, cst.If | cst.Else | cst.Try | cst.Match):
+                return True
+        return False
+
+    def line_of(self, node: cst.CSTNode) -> int:
+        """The line that a node begins in."""
+        return self._positions[node].start.line
+
     def assignments(self, name: str) -> list[tuple[cst.SimpleStatementLine, cst.BaseExpression]]:
         """The statements that assign to a name (``model`` or ``self.model``), in order."""
         found: list[tuple[cst.SimpleStatementLine, cst.BaseExpression]] = []
         for node in self._positions:
-            if isinstance(node, cst.Assign) and any(
-                _dotted(target.target) == name for target in node.targets
-            ):
+            if isinstance(node, cst.Assign) and any(dotted(target.target) == name for target in node.targets):
                 statement = self.statement_of(node)
                 if statement is not None:
                     found.append((statement, node.value))
         return sorted(found, key=lambda pair: self._positions[pair[0]].start.line)
-
-    def nodes(self) -> Sequence[cst.CSTNode]:
-        """All nodes with a position."""
-        return tuple(self._positions)
 
     def _covers(self, node: cst.CSTNode, line: int) -> bool:
         span = self._positions[node]
@@ -141,7 +157,12 @@ def last_name(expression: cst.CSTNode) -> str | None:
 
 def dotted(expression: cst.CSTNode) -> str | None:
     """``self.model`` as it is written; None for anything but names and attributes."""
-    return _dotted(expression)
+    if isinstance(expression, cst.Name):
+        return expression.value
+    if isinstance(expression, cst.Attribute):
+        inner = dotted(expression.value)
+        return None if inner is None else f"{inner}.{expression.attr.value}"
+    return None
 
 
 def argument(call: cst.Call, name: str, position: int | None = None) -> cst.Arg | None:
@@ -164,15 +185,6 @@ def unpacks(call: cst.Call) -> bool:
 def text_of(node: cst.CSTNode) -> str:
     """A node as it is written."""
     return cst.Module(body=[]).code_for_node(node)
-
-
-def _dotted(expression: cst.CSTNode) -> str | None:
-    if isinstance(expression, cst.Name):
-        return expression.value
-    if isinstance(expression, cst.Attribute):
-        inner = _dotted(expression.value)
-        return None if inner is None else f"{inner}.{expression.attr.value}"
-    return None
 
 
 def _with_argument(call: cst.Call, name: str, value: str, position: int | None) -> cst.Call:

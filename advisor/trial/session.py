@@ -14,8 +14,7 @@ from ...profiler.store import RunFolder
 from ...profiler.vocabulary import RunStatus
 from .arm import Arm, Script
 from .knob_choice import NOTHING, Choice, reasons_against
-from .loss_guard import LossCheck, LossOutcome
-from .measure import Measurement, Plan, measure
+from .measure import NOT_COMPARED, Measurement, Plan, measure
 from .store import begin_trial, end_trial, write_trials
 from .verdict import Verdict
 
@@ -129,6 +128,4 @@ def require_knobs(words: Sequence[str]) -> None:
 
 
 def _not_measured(outcome: Verdict, reason: str) -> Measurement:
-    return Measurement(
-        outcome, None, LossCheck(LossOutcome.NOT_COMPARABLE, "the change was not measured"), reason=reason
-    )
+    return Measurement(outcome, None, NOT_COMPARED, reason=reason)

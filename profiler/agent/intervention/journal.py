@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from typing import Any
 
 from .. import process
 
 FOLDER = "knobs"
-#: A knob that meets a thing again and again tells of the first few.
+#: A knob that meets a thing again and again tells of the first few places, and looks for new ones so often.
 MAX_EVENTS = 50
+MAX_LOOKS = 20
 _AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -27,27 +29,25 @@ class Journal:
 
     def __init__(self, run_dir: str) -> None:
         self._folder = os.path.join(run_dir, FOLDER) if run_dir else None
-        self._told: set[tuple[str, str, str]] = set()
-        self._counts: dict[tuple[str, str], int] = {}
+        self._looks: Counter[tuple[str, str, str]] = Counter()
+        self._told: set[tuple[str, str, str, str | None, int | None]] = set()
+        self._counts: Counter[tuple[str, str]] = Counter()
 
     def tell(self, knob: str, event: str, detail: str = "") -> None:
-        """Note an event with the place in the user's code that led to it; the same event is noted once a process."""
-        if not self._is_new(knob, event, detail):
+        """Note an event with the place in the user's code that led to it; each place is noted once a process."""
+        key = (f"{os.getpid()} {knob}", event, detail)
+        self._looks[key] += 1
+        if self._looks[key] > MAX_LOOKS:
             return
         file, line = call_site()
+        if (*key, file, line) in self._told or self._counts[key[:2]] >= MAX_EVENTS:
+            return
+        self._told.add((*key, file, line))
+        self._counts[key[:2]] += 1
         record = {
             "knob": knob, "event": event, "detail": detail, "file": file, "line": line, "rank": process.rank(),
         }  # fmt: skip
         self._append(json.dumps(record))
-
-    def _is_new(self, knob: str, event: str, detail: str) -> bool:
-        key = (f"{os.getpid()} {knob}", event, detail)
-        count = self._counts.get(key[:2], 0)
-        if key in self._told or count >= MAX_EVENTS:
-            return False
-        self._told.add(key)
-        self._counts[key[:2]] = count + 1
-        return True
 
     def _append(self, line: str) -> None:
         if self._folder is None:

@@ -15,13 +15,25 @@ def unwrapped(module: Any) -> Any:
 
 
 def is_compiled(module: Any) -> bool:
-    """Whether the script compiles this module itself."""
-    return hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None
+    """Whether the script compiles this module itself, or its ``forward``."""
+    compiled_forward = hasattr(vars(module).get("forward"), "_torchdynamo_orig_callable")
+    return (
+        compiled_forward
+        or hasattr(module, "_orig_mod")
+        or getattr(module, "_compiled_call_impl", None) is not None
+    )
 
 
 def has_convolutions(module: Any) -> bool:
     """Whether the module holds a two-dimensional convolution."""
     return any(type(part).__name__.startswith("Conv") and _is_4d(part) for part in module.modules())
+
+
+def is_channels_last(module: Any, channels_last: Any) -> bool:
+    """Whether all weights that have four dimensions lie in the memory format ``torch.channels_last``."""
+    return all(
+        part.weight.is_contiguous(memory_format=channels_last) for part in module.modules() if _is_4d(part)
+    )
 
 
 def repeated_blocks(module: Any) -> list[Any]:

@@ -28,7 +28,7 @@ def parse(text: str) -> str:
         ValueError: it is no name of a class.
     """
     name = text.strip()
-    if not name.isidentifier():
+    if not name.isidentifier() or name.lower() in ("true", "false", "yes", "no", "on", "off"):
         raise ValueError(f"{text!r} is neither auto nor the name of a class")
     return name
 

@@ -38,6 +38,9 @@ def install(value: bool, site: Site) -> None:
         if not cudnn.is_available():
             site.not_applied("this torch has no cuDNN, or there is no CUDA device")
             return
+        if cudnn.benchmark is value:
+            site.not_applied(f"cudnn.benchmark is {value} already")
+            return
         cudnn.benchmark = value
         site.applied(f"cudnn.benchmark = {value}")
 

@@ -19,6 +19,8 @@ EQUIVALENCE = "exact"
 SUMMARY = "anomaly detection and other debugging aids are off"
 EXAMPLE = "true"
 UNDO = "switch the debugging aids on again"
+#: Prefix of the variables that tell the processes that this one starts, such as ranks of torchrun, what was taken away.
+_TAKEN = "TRAINRX_TAKEN_"
 _VARIABLES = ("CUDA_LAUNCH_BLOCKING", "TORCH_SHOW_CPP_STACKTRACES", "TORCH_DISTRIBUTED_DEBUG")
 
 
@@ -35,8 +37,9 @@ def applies(setup: Mapping[str, Any]) -> str | None:
 def install(value: bool, site: Site) -> None:
     """Take the environment variables away, and let no one switch anomaly detection on."""
     for name in _VARIABLES:
-        before = os.environ.pop(name, None)
+        before = os.environ.pop(name, None) or os.environ.get(_TAKEN + name)
         if before not in (None, "0", "OFF"):
+            os.environ[_TAKEN + name] = before
             site.applied(f"{name}={before} is taken away")
 
     def change(torch: Any) -> None:

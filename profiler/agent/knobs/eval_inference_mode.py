@@ -34,7 +34,7 @@ def install(value: bool, site: Site) -> None:
     """Run the calls of models that are in evaluation mode under it."""
 
     def around(module: Any, call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if module.training:
+        if module.training or loaded("torch").is_inference_mode_enabled():
             return call(*args, **kwargs)
         site.applied(f"{type(module).__name__} in evaluation mode")
         with loaded("torch").inference_mode():

@@ -66,4 +66,4 @@ def install(value: int, site: Site) -> None:
 
 def snippet(value: int) -> str:
     """How to write it in the script."""
-    return f"DataLoader(..., worker_init_fn=lambda worker: torch.set_num_threads({value}))"
+    return f"in worker_init_fn: torch.set_num_threads({value}); cv2.setNumThreads({value})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..intervention.models import has_convolutions, unwrapped
+from ..intervention.models import has_convolutions, is_channels_last, unwrapped
 from ..intervention.setup import needs_part
 from ..intervention.site import loaded
 from ..intervention.values import only_true
@@ -39,9 +39,13 @@ def install(value: bool, site: Site) -> None:
         if not has_convolutions(inner):
             site.not_applied(f"{type(inner).__name__} has no two-dimensional convolution")
             return
-        inner.to(memory_format=loaded("torch").channels_last)
+        channels_last = loaded("torch").channels_last
+        if is_channels_last(inner, channels_last):
+            site.not_applied(f"{type(inner).__name__} is channels_last already")
+        else:
+            inner.to(memory_format=channels_last)
+            site.applied(f"{type(inner).__name__} and its inputs are channels_last")
         inner._trainrx_channels_last = True
-        site.applied(f"{type(inner).__name__} and its inputs are channels_last")
 
     def around(module: Any, call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not getattr(unwrapped(module), "_trainrx_channels_last", False):

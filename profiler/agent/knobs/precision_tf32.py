@@ -44,6 +44,9 @@ def install(value: bool, site: Site) -> None:
         if not torch.cuda.is_available():
             site.not_applied("there is no CUDA device")
             return
+        if torch.get_float32_matmul_precision() != "highest" and torch.backends.cudnn.allow_tf32:
+            site.not_applied("TF32 is allowed already")
+            return
         torch.set_float32_matmul_precision("high")
         torch.backends.cudnn.allow_tf32 = True
         site.applied("float32 matmul precision: high")
