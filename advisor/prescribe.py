@@ -95,7 +95,7 @@ def _prescription(case: Case, method: Method, proposal: Proposal) -> Prescriptio
         finding=case.finding.kind,
         equivalence=str(method.equivalence),
         predicted_speedup=case.prediction(proposal),
-        basis=proposal.basis,
+        basis=case.basis(proposal),
         risk=f"{method.quality_risk}: {RISK_MEANINGS[method.quality_risk]}",
         how=proposal.how,
         verify="; ".join(expectation_sentence(expectation) for expectation in method.expects),
