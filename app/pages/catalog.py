@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from trainrx.advisor.trial.own_evidence import own_evidence
 from trainrx.app.figures.taxonomy_matrix import matrix_alt, taxonomy_matrix
 from trainrx.app.figures.taxonomy_tree import taxonomy_tree, tree_alt
 from trainrx.app.pages.parts.charts import is_dark
@@ -27,13 +28,13 @@ from trainrx.app.views.catalog import (
     matrix,
     open_catalog,
     part_labels,
-    second_taxonomy,
     statements,
     totals_sentence,
 )
 from trainrx.app.views.markdown import escaped, with_code
-from trainrx.app.views.own_evidence import open_own_evidence, own_evidence_sentence, own_evidence_table
+from trainrx.app.views.own_evidence import own_evidence_sentence, own_evidence_table
 from trainrx.catalog import Catalog, Method
+from trainrx.catalog.coverage import groups
 from trainrx.profiler.errors import TrainrxError
 
 VIEWS = ["Matrix", "Tree", "Definitions"]
@@ -120,11 +121,11 @@ def show_matrix(catalog: Catalog) -> None:
 
 def show_tree(catalog: Catalog) -> None:
     """The second taxonomy."""
-    groups = second_taxonomy(catalog)
+    counted = groups(catalog)
     st.plotly_chart(
-        taxonomy_tree(groups, dark=is_dark()),
+        taxonomy_tree(counted, dark=is_dark()),
         key="tree",
-        alt=tree_alt(groups),
+        alt=tree_alt(counted),
         config={"displayModeBar": False},
     )
     st.caption(
@@ -281,7 +282,7 @@ def show_evidence(shown: Card) -> None:
 
 def show_own_evidence(method: Method) -> None:
     """What trials of this folder's runs measured."""
-    own = open_own_evidence(runs_dir(), method)
+    own = own_evidence(runs_dir(), method)
     st.markdown(f"**Measured here**: {with_code(own_evidence_sentence(own, method))}")
     if own.trials:
         st.dataframe(

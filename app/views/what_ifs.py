@@ -42,7 +42,7 @@ class WhatIfView:
     def rest(self) -> str:
         """The changes without effect in a sentence; empty where there is none."""
         return (
-            f"Next to nothing would come of: {'; '.join(self.without_effect)}." if self.without_effect else ""
+            f"No noticeable gain from: {'; '.join(self.without_effect)}." if self.without_effect else ""
         )
 
 

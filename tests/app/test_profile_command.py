@@ -317,7 +317,7 @@ def test_a_killed_recorder_leaves_what_it_had(cli: Cli, write_script, tmp_path: 
         assert code == 0
         report = json.loads(stdout)
         assert report["run"]["status"] == "lost" and report["step_time"]["n"] > 0
-        assert "without a last word" in cli("show", str(run.path))[1]
+        assert "the recorder was killed before it could finish" in cli("show", str(run.path))[1]
         assert not (run.path / "report.json").exists()
     finally:
         os.killpg(process.pid, signal.SIGKILL)

@@ -141,7 +141,7 @@ def test_run_puts_changes_on_and_tells_which_did_nothing(project):
     # THEN stdout is the script's, and the second is told
     assert done.stdout == "the script's own words\n", done.stderr
     assert done.returncode == 0
-    assert "ddp.static_graph changed nothing" in done.stderr and "foreach" not in done.stderr
+    assert "ddp.static_graph had no effect" in done.stderr and "foreach" not in done.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a killed parent takes its children along on Linux only")

@@ -59,7 +59,7 @@ def test_a_recorded_run_shows_loader_and_machine(page: AppTest, runs: Path, samp
     report = samples.full_report("a", loader=samples.loader(), telemetry=samples.telemetry())
     samples.store(runs, "a", report=report)
     opened(page, "a")
-    assert headings(page)[-3:] == ["How batches are made", "The machine meanwhile", "Setup"]
+    assert headings(page)[-3:] == ["How batches are made", "The machine during the run", "Setup"]
     assert "75 %" in [metric.value for metric in page.metric]
 
 
