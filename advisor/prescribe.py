@@ -107,7 +107,9 @@ def _prescription(case: Case, method: Method, proposal: Proposal) -> Prescriptio
         basis=case.basis(proposal),
         risk=f"{method.quality_risk}: {RISK_MEANINGS[method.quality_risk]}",
         how=proposal.how,
-        verify="; ".join(expectation_sentence(expectation) for expectation in _expected(method, case.finding.kind)),
+        verify="; ".join(
+            expectation_sentence(expectation) for expectation in _expected(method, case.finding.kind)
+        ),
         effort=proposal.effort.label,
         asks=[question(answer.predicate) for answer in method.needs_met(setup).unknown],
         evidence=evidence_rows(method, setup),

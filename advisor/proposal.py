@@ -107,7 +107,9 @@ class Case:
     def basis(self, proposal: Proposal) -> str:
         """What the prediction rests on, and that it counts on more than the time of the finding, where it does."""
         found = self.prediction(proposal)
-        alone = self.step_s / max(self.step_s - self.exposed_s, self.step_s * 1e-3) if self.step_s > 0 else 0.0
+        alone = (
+            self.step_s / max(self.step_s - self.exposed_s, self.step_s * 1e-3) if self.step_s > 0 else 0.0
+        )
         if found is None or found.bound < alone * WORTH_SAYING:
             return proposal.basis
         return (

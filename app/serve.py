@@ -108,7 +108,9 @@ def checked_address(bind: str) -> str:
     try:
         return bind if bind == "localhost" else str(ipaddress.ip_address(bind))
     except ValueError:
-        raise UsageError(f"--address {bind} is not a valid IP address: give one like 127.0.0.1 or 0.0.0.0") from None
+        raise UsageError(
+            f"--address {bind} is not a valid IP address: give one like 127.0.0.1 or 0.0.0.0"
+        ) from None
 
 
 def free_port(first: int = FIRST_PORT, *, bind: str = ADDRESS) -> int:

@@ -1,4 +1,4 @@
-"""Finds the process that a file names by pid and start time; files come from elsewhere, so any number may stand there."""
+"""Finds the process that a file names by pid and start time; files come from anywhere, and may name any number."""
 
 from __future__ import annotations
 

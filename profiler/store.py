@@ -200,7 +200,9 @@ def _checked(steps: pd.DataFrame, path: Path) -> pd.DataFrame:
     if "outlier" not in missing and not is_bool_dtype(steps["outlier"]):
         wrong.append("outlier")
     if missing or wrong or steps[sorted(needed)].isna().to_numpy().any():
-        said = [f"it has no column {name}" for name in missing] + [f"{name} is of a wrong type" for name in wrong]
+        said = [f"it has no column {name}" for name in missing] + [
+            f"{name} is of a wrong type" for name in wrong
+        ]
         raise InputError(f"{path} is damaged: {'; '.join(said) or 'it has empty cells'}")
     return steps
 

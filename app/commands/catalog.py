@@ -245,7 +245,11 @@ def _print_cells(known: Catalog) -> None:
     console = _console()
     shown = matrix(known)
     table = Table(
-        "component.part", *shown.column_labels[:-1], "no effect on what is learned", box=SIMPLE, pad_edge=False
+        "component.part",
+        *shown.column_labels[:-1],
+        "no effect on what is learned",
+        box=SIMPLE,
+        pad_edge=False,
     )
     for label, line in zip(shown.row_labels, shown.cells, strict=True):
         table.add_row(label, *("·" if cell.methods is None else str(cell.methods) for cell in line))

@@ -16,14 +16,12 @@ from ..views.visible import visible
 class PlainConsole(Console):
     """A console without markup, emoji codes and highlighting, on which no text can print a terminal code."""
 
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterable[Segment]:
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Render as rich does, with all that cannot be seen replaced."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else visible(text), style, control)
 
 
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
-    """A console on stdout, or on stderr beside a script that owns stdout; ``width`` in cells, the terminal's if None."""
+    """A console on stdout, or on stderr beside a script that owns stdout; ``width`` in cells."""
     return PlainConsole(stderr=stderr, width=width, markup=False, emoji=False, highlight=False)

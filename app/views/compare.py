@@ -162,9 +162,7 @@ def headline(comparison: Comparison) -> str:
     what = "sample" if ratio.per_sample else "step"
     match comparison.outcome:
         case Outcome.FASTER:
-            return (
-                f"The second run is {times(ratio.median)} as fast per {what} ({_interval(ratio.low, ratio.high)})."
-            )
+            return f"The second run is {times(ratio.median)} as fast per {what} ({_interval(ratio.low, ratio.high)})."
         case Outcome.SLOWER:
             interval = _interval(1 / ratio.high, 1 / ratio.low)
             return f"The second run takes a {what} {times(1 / ratio.median)} as long ({interval})."

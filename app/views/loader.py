@@ -96,9 +96,7 @@ def _empty(loader: LoaderReport) -> Figure:
 
 
 def _start(loader: LoaderReport) -> Figure:
-    told = (
-        "Cost of an epoch boundary to the training thread: ending workers, starting them, the first batch."
-    )
+    told = "Cost of an epoch boundary to the training thread: ending workers, starting them, the first batch."
     if loader.start_s is None:
         return Figure("Start-up", "n/a", "because no epoch began in what was recorded", told)
     starts = f"workers started {loader.starts:,}× in the timed steps"

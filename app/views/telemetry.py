@@ -86,7 +86,9 @@ def _device(device: DeviceTelemetry) -> dict[str, str]:
         "memory": _of(device.memory_peak_bytes, device.memory_total_bytes),
         "clock": _with(device.clock_mhz, "MHz"),
         "clock throttled": _share(device.held_share),
-        "throttle reasons": ", ".join(f"{name} {text.percent(one)}" for name, one in device.reason_shares.items())
+        "throttle reasons": ", ".join(
+            f"{name} {text.percent(one)}" for name, one in device.reason_shares.items()
+        )
         or "n/a",
         "power": _with(device.power_w, "W"),
         "temperature": _with(device.temperature_c, "°C"),

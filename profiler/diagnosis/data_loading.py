@@ -85,7 +85,11 @@ def _cpu_share(loader: LoaderReport) -> float:
 
 def _kind_of_work(loader: LoaderReport) -> str:
     """How long a batch takes, and how much of that is spent on what; the parts are those of the evidence."""
-    took, for_core, computing = ms(loader.batch_wall_s), loader.core_wait_share or 0.0, min(loader.cpu_share, 1.0)
+    took, for_core, computing = (
+        ms(loader.batch_wall_s),
+        loader.core_wait_share or 0.0,
+        min(loader.cpu_share, 1.0),
+    )
     if for_core >= NOTEWORTHY_SHARE:
         return f"{took}, {percent(computing)} of it computing and {percent(for_core)} waiting for a free core"
     if _cpu_share(loader) <= WAITING_CPU_SHARE:

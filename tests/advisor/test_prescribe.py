@@ -278,7 +278,11 @@ def test_the_next_bottleneck_agrees_with_the_predicted_speedup(make_report: Call
 
 @pytest.mark.parametrize(
     ("kind", "metric"),
-    [(Kind.CHECKPOINT_IO, "checkpoint time"), (Kind.EVALUATION, "evaluation time"), (Kind.LOGGING, "logging time")],
+    [
+        (Kind.CHECKPOINT_IO, "checkpoint time"),
+        (Kind.EVALUATION, "evaluation time"),
+        (Kind.LOGGING, "logging time"),
+    ],
 )
 def test_a_method_is_verified_by_what_it_is_prescribed_for(
     kind: Kind, metric: str, make_report: Callable[..., Report]

@@ -190,7 +190,7 @@ def test_a_whole_id_is_found_though_another_one_begins_with_it(tmp_path: Path) -
     run = a_run(tmp_path, "2026-a-1")
     a_run(tmp_path, "2026-a-1-copy")
     assert find_run("2026-a-1", tmp_path).path == run.path
-    with pytest.raises(InputError, match="2 runs .* begin with 2026"):
+    with pytest.raises(InputError, match=r"2 runs .* begin with 2026"):
         find_run("2026", tmp_path)
 
 

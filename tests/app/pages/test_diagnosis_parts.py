@@ -71,7 +71,9 @@ def test_no_word_of_a_run_makes_the_browser_fetch_something(
     page: AppTest, runs: Path, samples: Any, traced: bool
 ) -> None:
     # GIVEN a report that someone else wrote
-    machine = samples.telemetry().model_copy(update={"devices": [], "devices_reason": EVIL, "host_reason": EVIL})
+    machine = samples.telemetry().model_copy(
+        update={"devices": [], "devices_reason": EVIL, "host_reason": EVIL}
+    )
     changes: dict[str, Any] = {"device": None, "device_reason": EVIL, "telemetry": machine}
     report = (samples.traced_report if traced else samples.full_report)("a", **changes)
     what_ifs = [one.model_copy(update={"change": EVIL}) for one in report.what_ifs]

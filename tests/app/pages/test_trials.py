@@ -87,7 +87,9 @@ def test_without_trials_there_is_a_form_and_nothing_else(page: AppTest, runs: Pa
 def test_the_form_shows_the_command_that_the_button_starts_and_where(
     page: AppTest, runs: Path, samples: Any
 ) -> None:
-    kept = samples.manifest("a").model_copy(update={"command": ["sh", "-c", "echo \u202e; rm -r x"], "cwd": "/home/a b"})
+    kept = samples.manifest("a").model_copy(
+        update={"command": ["sh", "-c", "echo \u202e; rm -r x"], "cwd": "/home/a b"}
+    )
     samples.store(runs, "a", report=samples.advised_report("a"), kept=kept)
     opened(page)
     assert "cd '/home/a b'\nsh -c 'echo \ufffd; rm -r x'" in [block.value for block in page.code]
