@@ -110,7 +110,8 @@ class TrialSession:
             return _not_measured(
                 Verdict.REFUSED,
                 f"{change} alters what the model learns, so a shorter step proves nothing: compare quality against "
-                "cost with `trainrx compare --curves` on full trainings, or measure the step alone with --allow-semantic",
+                "cost with `trainrx compare --curves` on full trainings, or measure the step alone with "
+                "--allow-semantic",
             )
         return None
 
