@@ -28,7 +28,8 @@ COST_INTERVAL_S = 1.0
 #: What the agent costs is told less often as time goes by: each time this share of the run has passed again.
 COST_SHARE = 0.01
 SLOWEST_INTERVAL_S = 0.1
-#: Memory is read at each flush at first, then less and less often: about this many times while time grows threefold.
+#: Memory is read so often at first, then less and less: about this many times while time grows threefold.
+MEMORY_INTERVAL_S = 0.04
 MEMORY_READINGS = 300
 
 
@@ -69,6 +70,7 @@ class Background:
                 self._sampler.sample(thread)
             self._cpu_s = time.thread_time()
             moment = time.monotonic()
+            self._read_memory(moment)
             if moment - flushed >= FLUSH_INTERVAL_S:
                 flushed = moment
                 self._flush()
@@ -86,14 +88,12 @@ class Background:
 
     def _flush(self) -> None:
         self._heed_stop()
-        self._read_memory()
         self._n_spans += self._folder.write_spans(self._recorder.spans)
         self._folder.write_device(self._recorder.clock.records)
         self._n_samples += self._sampler.flush()
 
-    def _read_memory(self) -> None:
-        moment = time.monotonic()
-        if moment - self._memory_read >= (moment - self._started) / MEMORY_READINGS:
+    def _read_memory(self, moment: float) -> None:
+        if moment - self._memory_read >= max((moment - self._started) / MEMORY_READINGS, MEMORY_INTERVAL_S):
             self._memory_read = moment
             device = self._recorder.device_memory.used()
             self._folder.fact("memory", **memory.used(), **device, uncollected=gc.get_count()[0])

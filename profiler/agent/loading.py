@@ -29,7 +29,7 @@ FLUSH_INTERVAL_S = 0.1
 TELL_GROWTH = 1.02
 #: A worker's memory is read again whenever its age has grown by this factor.
 MEMORY_GROWTH = 1.15
-#: And no sooner than that reading it has taken at most this share of the time.
+#: And no sooner than that reading it has taken at most this share of the time from one core.
 MEMORY_BUDGET = 0.01
 #: A batch buffer this long is written at once rather than at the next flush.
 MAX_BUFFERED = 64
@@ -131,9 +131,9 @@ class BatchProbe:
     def _read_memory(self, moment_ns: int) -> None:
         if self._folder is None or moment_ns - self._started_ns < self._memory_ns:
             return
-        start = now()
+        cpu_start = thread_time_ns()
         self._folder.fact("memory", pid=os.getpid(), **memory.private())
-        age, cost = now() - self._started_ns, now() - start
+        age, cost = now() - self._started_ns, thread_time_ns() - cpu_start
         self._memory_ns = int(max(age * MEMORY_GROWTH, age + cost / MEMORY_BUDGET))
 
     def _last_words(self) -> None:
