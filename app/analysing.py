@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
-from ..advisor.prescribe import prescribe
-from ..advisor.replayed import with_what_ifs
 from ..profiler.analysis import Analysis, analyse
 from ..profiler.report import Report
 from ..profiler.store import RunFolder
+from .advising import with_advice
 
 
 def advised(run: RunFolder) -> Analysis:
@@ -20,11 +18,6 @@ def advised(run: RunFolder) -> Analysis:
     """
     analysis = analyse(run)
     return replace(analysis, report=with_advice(analysis.report, run.path))
-
-
-def with_advice(report: Report, folder: Path) -> Report:
-    """A diagnosed report with what-ifs from the traces in its folder, and prescriptions that rest on both."""
-    return prescribe(with_what_ifs(report, folder))
 
 
 def keep(run: RunFolder, analysis: Analysis) -> None:

@@ -12,7 +12,7 @@ from ..profiler.ingest.source import Progress, no_progress
 from ..profiler.report import Report
 from ..profiler.store import RunFolder
 from ..profiler.trace_import import CountProgress, import_traces
-from .analysing import with_advice
+from .advising import with_advice
 
 
 def import_and_prescribe(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trainrx.app import analysing
+from trainrx.app import advising
 from trainrx.app.stored import current_report, fingerprint, named_run, open_run, status_of
 from trainrx.profiler.errors import InputError
 from trainrx.profiler.report import Report, WhatIf
@@ -67,7 +67,7 @@ def test_a_run_is_analysed_with_what_ifs_whoever_opens_it(
         )
         return report.model_copy(update={"what_ifs": [found]})
 
-    monkeypatch.setattr(analysing, "with_what_ifs", replayed)
+    monkeypatch.setattr(advising, "with_what_ifs", replayed)
     run = samples.store(runs, "a", kept=samples.manifest("a", options={"warmup": 2}))
     samples.write_recording(run, 12)
 
