@@ -36,7 +36,7 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
         case "copy-on-write-python-objects":
             yield from _shared_samples(case)
         case "gc-disabled":
-            yield _collect(case)
+            yield _collect()
         case _:
             yield from _near_the_limit(case)
             return
@@ -131,13 +131,12 @@ def _shared_samples(case: Case) -> Iterator[Proposal]:
         )
 
 
-def _collect(case: Case) -> Proposal:
+def _collect() -> Proposal:
     return Proposal(
         method="python-gc-control",
         how="take gc.disable() out, or call gc.collect() every 100 steps: cycles of objects pile up without it",
         basis="cycles of objects are freed again",
         effort=Effort.SWITCH,
-        estimate=case.remaining(1.0, 1.0, 1.0),
         fit=Fit.CAUSE,
     )
 
