@@ -320,7 +320,7 @@ elif view == "Tree":
 else:
     show_definitions(known)
 st.markdown(
-    f"**{len(found)} methods**{' meet these wishes' if choice.as_dict() else ''}; click a row for its card"
+    f"**{len(found)} methods**{' match the filters' if choice.as_dict() else ''}; click a row for its card"
 )
 show_list(found)
 if st.session_state["method"]:

@@ -117,7 +117,7 @@ def test_a_search_narrows_and_can_find_nothing(page: AppTest, runs: Path, sample
     assert page.dataframe[0].value["id"].tolist() == ["2-b"]
     page.text_input(key="q").set_value("no such run").run()
     assert not page.dataframe
-    assert "No run holds" in page.info[0].value
+    assert "No run matches" in page.info[0].value
 
 
 def test_a_filter_keeps_what_waits_for_it(page: AppTest, runs: Path, samples: Any) -> None:
