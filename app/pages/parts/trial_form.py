@@ -47,6 +47,7 @@ def _why_not() -> str | None:
 
 
 def _form(run: RunFolder, report: Report) -> None:
+    _what_runs(run)
     options = [_AUTO, *knob_options(report)]
     what, value, time, button = st.columns([5, 2, 2, 1.4], vertical_alignment="bottom")
     chosen = what.selectbox(
@@ -57,7 +58,6 @@ def _form(run: RunFolder, report: Report) -> None:
     budget = time.selectbox(
         "Time to spend", list(BUDGETS_S), index=list(BUDGETS_S).index(DEFAULT_BUDGET), key="budget"
     )
-    _what_runs(run)
     words = [AUTOPILOT] if chosen.name == _AUTO.name else [f"{chosen.name}={text.strip()}"]
     if button.button("Start", icon=":material/play_arrow:", type="primary", key="start", width="stretch"):
         _start(run, words, BUDGETS_S[budget or DEFAULT_BUDGET])
