@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..catalog import Catalog, Method, load_catalog
+from ..catalog.method import Expectation
+from ..catalog.vocabulary import Metric
 from ..catalog.wording import RISK_MEANINGS, expectation_sentence
 from ..profiler.report import Prescription, Report, RuledOut
 from ..profiler.vocabulary import Kind
@@ -21,6 +23,13 @@ from .remedies import answers
 
 #: A method whose likely gain is below this is not proposed: the run would not show it.
 LEAST_GAIN = 1.002
+#: Metrics that tell of one kind only: a method against several kinds is not held to those of the others.
+_KIND_OF = {
+    Metric.CHECKPOINT_TIME: Kind.CHECKPOINT_IO,
+    Metric.EVALUATION_TIME: Kind.EVALUATION,
+    Metric.LOGGING_TIME: Kind.LOGGING,
+    Metric.GC_TIME: Kind.GARBAGE_COLLECTION,
+}
 
 
 @dataclass
@@ -95,15 +104,23 @@ def _prescription(case: Case, method: Method, proposal: Proposal) -> Prescriptio
         finding=case.finding.kind,
         equivalence=str(method.equivalence),
         predicted_speedup=case.prediction(proposal),
-        basis=proposal.basis,
+        basis=case.basis(proposal),
         risk=f"{method.quality_risk}: {RISK_MEANINGS[method.quality_risk]}",
         how=proposal.how,
-        verify="; ".join(expectation_sentence(expectation) for expectation in method.expects),
+        verify="; ".join(
+            expectation_sentence(expectation) for expectation in _expected(method, case.finding.kind)
+        ),
         effort=proposal.effort.label,
         asks=[question(answer.predicate) for answer in method.needs_met(setup).unknown],
         evidence=evidence_rows(method, setup),
         next_bottleneck=next_bottleneck(case, proposal),
     )
+
+
+def _expected(method: Method, kind: Kind) -> list[Expectation]:
+    """What must move where a method is tried against one kind; all that it can move, if none of that is the kind's."""
+    fitting = [one for one in method.expects if _KIND_OF.get(one.metric, kind) is kind]
+    return fitting or list(method.expects)
 
 
 def _without_repeats(prescriptions: Sequence[Prescription]) -> list[Prescription]:

@@ -13,6 +13,8 @@ from .predict.relief import relief_of
 
 #: What remains at least of a time that a change removes. Ours.
 LEAST_REMAINS = 0.005
+#: From this ratio on, two bounds differ enough to say why.
+WORTH_SAYING = 1.01
 
 
 class Effort(IntEnum):
@@ -97,10 +99,27 @@ class Case:
         """The speed-up that a proposal promises this step; None without an estimate or a step time."""
         if proposal.estimate is None or self.step_s <= 0:
             return None
-        relief = relief_of(self.report, self.finding.kind, step_s=self.step_s, exposed_s=self.exposed_s)
+        relief = self._relief
         if not proposal.relieves:
             relief = Relief(0.0, relief.best_s)
         return speedup(self.step_s, proposal.estimate, exposed_s=self.exposed_s, relief=relief)
+
+    def basis(self, proposal: Proposal) -> str:
+        """What the prediction rests on, and that it counts on more than the time of the finding, where it does."""
+        found = self.prediction(proposal)
+        alone = (
+            self.step_s / max(self.step_s - self.exposed_s, self.step_s * 1e-3) if self.step_s > 0 else 0.0
+        )
+        if found is None or found.bound < alone * WORTH_SAYING:
+            return proposal.basis
+        return (
+            f"{proposal.basis}; the rest of a step is counted on to get shorter too, as it is in steps that little "
+            f"disturbs: without that, {alone:.2f}× is the bound"
+        )
+
+    @property
+    def _relief(self) -> Relief:
+        return relief_of(self.report, self.finding.kind, step_s=self.step_s, exposed_s=self.exposed_s)
 
     @property
     def cause(self) -> str | None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..profiler.agent.format import TRACE_FILE
 from ..profiler.errors import TrainrxError
-from ..profiler.ingest.column_store import read_columns
 from ..profiler.ingest.columns import Trace
-from ..profiler.ingest.sniff import open_timeline
+from ..profiler.rank_trace import kept_traces, open_trace
 from ..profiler.report import Report, WhatIf
 from .predict.building import build_graph
 from .predict.whatif import Replayer, standard_changes
@@ -23,9 +21,11 @@ def with_what_ifs(report: Report, run_dir: Path) -> Report:
     """The report with what-if predictions from its first rank's trace; unchanged where there is no device trace."""
     if report.device is None or not report.ranks:
         return report
+    path = kept_traces(run_dir).get(report.ranks[0].rank)
+    if path is None:
+        return report
     try:
-        trace = _trace(run_dir, report.ranks[0].rank)
-        return report if trace is None else report.model_copy(update={"what_ifs": what_ifs(trace)})
+        return report.model_copy(update={"what_ifs": what_ifs(open_trace(path))})
     except TrainrxError:
         return report
 
@@ -52,11 +52,3 @@ def what_ifs(trace: Trace) -> list[WhatIf]:
         for one in predictions
         if one.measured_step_s > 0 and one.predicted_step_s < (1 - LEAST_SAVED_SHARE) * one.measured_step_s
     ]
-
-
-def _trace(run_dir: Path, rank: int) -> Trace | None:
-    folder = run_dir / "ranks" / str(rank)
-    if (folder / "trace").is_dir():
-        return read_columns(folder / "trace")
-    recorded = folder / TRACE_FILE
-    return open_timeline(recorded) if recorded.is_file() else None

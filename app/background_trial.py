@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ..advisor.trial.knob_choice import choose
 from ..advisor.trial.store import TRIALS_FOLDER
 from ..profiler.errors import UsageError
+from ..profiler.same_process import same_process
 from ..profiler.store import RunFolder, list_runs
 
 PROCESS_FILE = "process.json"
@@ -29,7 +30,6 @@ MAX_FILE_BYTES = 64 * 1024
 #: What a trial that is told to end may take to end its script, in seconds.
 ENDING_S = 15.0
 KILLING_S = 5.0
-SAME_START_S = 1.0
 AUTOPILOT = "--auto"
 MAX_BUDGET_S = 3600.0
 _MAIN = "from trainrx.app.cli import main; main()"
@@ -135,7 +135,7 @@ def _spawn(run: RunFolder, words: Sequence[str], budget_s: float, log: Path) -> 
         options, changes = [*options, AUTOPILOT], []
     with log.open("wb") as output:
         return subprocess.Popen(
-            [sys.executable, "-c", _MAIN, "try", *options, "--", run.path.name, *changes],
+            [sys.executable, "-c", _MAIN, "try", *options, "--", str(run.path.resolve()), *changes],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -145,13 +145,7 @@ def _spawn(run: RunFolder, words: Sequence[str], budget_s: float, log: Path) -> 
 
 
 def _process(found: BackgroundTrial) -> psutil.Process | None:
-    """Its process; None where it is over, a pid used again included."""
-    try:
-        process = psutil.Process(found.pid)
-        same = abs(process.create_time() - found.process_started) < SAME_START_S
-        return process if same and process.status() != psutil.STATUS_ZOMBIE else None
-    except psutil.Error:
-        return None
+    return same_process(found.pid, found.process_started)
 
 
 def _children(process: psutil.Process) -> list[psutil.Process]:

@@ -26,6 +26,7 @@ from .commands import (
     try_,
     ui,
 )
+from .views.visible import visible
 
 app = typer.Typer(
     name="trainrx",
@@ -63,7 +64,7 @@ def main() -> None:
     try:
         app()
     except TrainrxError as error:
-        sys.stderr.write(f"trainrx: {error}\n")
+        sys.stderr.write(f"trainrx: {visible(str(error))}\n")
         sys.exit(error.exit_code)
     finally:
         gc.freeze()  # else the interpreter looks through them all once more before it ends

@@ -13,7 +13,7 @@ from .stored import StoredRun, open_run
 
 
 def compare_stored(names: Sequence[str], runs_dir: Path) -> list[Comparison]:
-    """Hold every run against the first.
+    """Compare every run with the first.
 
     Raises:
         InputError: a run does not exist or is damaged.

@@ -17,6 +17,8 @@ from ..advisor.compare.quality_cost import MethodResult, QualityComparison, Ques
 from ..advisor.compare.speedups import Speedup
 from ..profiler.errors import InputError, UsageError
 
+NO_QUALITY = "these files share no column that may hold a quality"
+NO_COST = "these files share no column that is known as a cost, as step, epoch, seconds or total_flos"
 #: The costs that users feel stand first.
 _PREFERRED = (
     CostAxis.SECONDS, CostAxis.ENERGY, CostAxis.FLOPS, CostAxis.TOKENS, CostAxis.SAMPLES, CostAxis.STEPS,
@@ -41,7 +43,7 @@ def ask(
         InputError: the files share no metric.
     """
     if target is not None and not math.isfinite(target):
-        raise UsageError(f"--target {target} is no quality that can be reached: give a finite number")
+        raise UsageError(f"--target {target} is not a valid quality: give a finite number")
     named = metric or _only_metric(sources)
     return Question(
         metric=named,
@@ -71,7 +73,7 @@ def parse_answers(words: Sequence[str]) -> dict[str, bool]:
         rule, _, answer = word.partition("=")
         if answer.lower() not in ("yes", "no"):
             raise UsageError(
-                f"--answer {word} is no answer: give RULE=yes or RULE=no, as in evaluation-data=yes"
+                f"--answer {word} is not a valid answer: give RULE=yes or RULE=no, as in evaluation-data=yes"
             )
         found[rule] = answer.lower() == "yes"
     return found
@@ -162,9 +164,7 @@ def _speedup(found: Speedup | None) -> dict[str, float | str | bool | None] | No
 def _only_metric(sources: Sequence[Source]) -> str:
     names = shared_metrics([source.table for source in sources])
     if not names:
-        raise InputError(
-            "these files share no column that may hold a quality: name one that all have with --metric COLUMN"
-        )
+        raise InputError(f"{NO_QUALITY}: name one that all have with --metric COLUMN")
     held_out = [name for name in names if split_of(name) is DataSplit.HELD_OUT]
     for several in (held_out, names):
         if len(several) == 1:
@@ -191,8 +191,5 @@ def _cost(sources: Sequence[Source], cost: str | None) -> CostAxis | str:
         return next((axis for axis in CostAxis if axis.value == cost.lower()), cost)
     axes = axes_of(sources)
     if not axes:
-        raise UsageError(
-            "these files share no column that is known as a cost, as step, epoch, seconds or total_flos: name one that "
-            "holds a running total with --cost COLUMN"
-        )
+        raise UsageError(f"{NO_COST}: name one that holds a running total with --cost COLUMN")
     return axes[0]

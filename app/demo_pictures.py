@@ -15,25 +15,31 @@ JPEG_QUALITY = 90
 
 
 def make_pictures(folder: Path) -> int:
-    """Cut the photographs into ``folder``, unless that was done before; returns the number of pictures there.
+    """Cut the photographs into ``folder``, unless there are pictures in it; returns the number of pictures there.
 
     Raises:
         UsageError: Pillow or scikit-learn is not installed, or the folder cannot be written.
     """
-    if not folder.exists():
+    if not _count(folder):
         _make_whole(folder)
+    return _count(folder)
+
+
+def _count(folder: Path) -> int:
     return sum(1 for _ in folder.glob("*/*.jpg"))
 
 
 def _make_whole(folder: Path) -> None:
-    """All or nothing: a demo that was broken off leaves no half of a data set."""
-    partial = folder.with_name(folder.name + ".part")
+    """Moved in place once all is cut: a demo that was broken off leaves no half of a data set."""
+    partial = folder / ".part"
     shutil.rmtree(partial, ignore_errors=True)
     try:
         for name, photograph in _photographs():
             (partial / name).mkdir(parents=True)
             _cut(photograph, partial / name)
-        partial.replace(folder)
+        for part in sorted(partial.iterdir()):
+            part.replace(folder / part.name)
+        partial.rmdir()
     except OSError as error:
         raise UsageError(
             f"cannot write the pictures to {folder}: {error.strerror}: choose another place with --data DIR"

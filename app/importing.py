@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
-from ..advisor.prescribe import prescribe
-from ..advisor.replayed import with_what_ifs
 from ..profiler.executors import executor_at
 from ..profiler.ingest.remote import is_remote
 from ..profiler.ingest.source import Progress, no_progress
 from ..profiler.report import Report
 from ..profiler.store import RunFolder
 from ..profiler.trace_import import CountProgress, import_traces
+from .advising import with_advice
 
 
 def import_and_prescribe(
@@ -46,7 +45,7 @@ def import_and_prescribe(
             byte_progress=byte_progress,
             file_progress=file_progress,
         )
-    advised = prescribe(with_what_ifs(report, folder))
+    advised = with_advice(report, folder)
     RunFolder(folder).write_report(advised)
     return advised, folder
 

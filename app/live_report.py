@@ -120,7 +120,7 @@ def _seconds(answer: bytes) -> float:
 
 def serve(run: RunFolder, requests: IO[bytes], answers: IO[bytes]) -> None:
     """Write a report at each line of ``requests``, and answer with the CPU seconds it took."""
-    from .recording import store_analysis
+    from .analysing import store_analysis
 
     for _ in requests:
         before = time.process_time()

@@ -7,15 +7,13 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from ..advisor.prescribe import prescribe
-from ..advisor.replayed import with_what_ifs
-from ..profiler.analysis import analyse
 from ..profiler.errors import UsageError
 from ..profiler.launch import Limits, python_command, record
 from ..profiler.progress import Progress
 from ..profiler.report import Report
 from ..profiler.store import RunFolder
 from ..profiler.vocabulary import RunStatus
+from .analysing import advised, keep
 from .live_report import LiveReport
 from .terminal.live import LiveLine
 from .terminal.report import print_report
@@ -61,20 +59,12 @@ def record_and_report(command: Sequence[str], *, runs_dir: Path, limits: Limits,
 
 def _analyse_and_store(run: RunFolder) -> Report:
     """The report, stored if the disk takes it: a verdict that cannot be kept is still told."""
+    analysis = advised(run)
     try:
-        return store_analysis(run)
+        keep(run, analysis)
     except UsageError as error:
         sys.stderr.write(f"trainrx: {error}\n")
-        return analyse(run).report
-
-
-def store_analysis(run: RunFolder) -> Report:
-    """Analyse a run, prescribe, and keep the result in its folder."""
-    analysis = analyse(run)
-    report = prescribe(with_what_ifs(analysis.report, run.path))
-    run.write_report(report)
-    run.write_steps(analysis.steps)
-    return report
+    return analysis.report
 
 
 def exit_code(report: Report) -> int:

@@ -1,4 +1,4 @@
-"""Runs a command with knobs on, without recording, and tells what did not take."""
+"""Runs a command with knobs on, without recording, and tells what had no effect."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def _tell(choice: Choice, folder: Path) -> None:
         if not any(event.event == "applied" for event in told):
             why = next((event.detail for event in told if event.event in ("not applied", "failed")), None)
             sys.stderr.write(
-                f"trainrx: {name} changed nothing: {why or 'the script met nothing it acts on'}\n"
+                f"trainrx: {name} had no effect: {why or 'the script never used what it changes'}\n"
             )

@@ -5,6 +5,7 @@ What pages may start commands is decided by `permission`, from the address and t
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import os
 import signal
@@ -20,9 +21,11 @@ from types import FrameType
 from urllib.parse import urlencode
 
 from ..profiler.errors import UsageError
-from .permission import ADDRESS_VARIABLE, TOKEN_PARAMETER, TOKEN_VARIABLE
+from .permission import ADDRESS_VARIABLE, TOKEN_PARAMETER, TOKEN_VARIABLE, is_loopback
 
 ADDRESS = "127.0.0.1"
+#: What a browser on this machine calls it.
+LOOPBACK_NAMES = (ADDRESS, "localhost", "::1")
 #: Addresses that stand for all of a machine's own.
 EVERYWHERE = ("0.0.0.0", "::")
 FIRST_PORT = 8501
@@ -65,7 +68,7 @@ def serve(
         tell: called with the URL once the dashboard answers.
 
     Raises:
-        UsageError: the port is taken, or ``bind`` is no address.
+        UsageError: the port is taken, or ``bind`` is no address of this machine.
     """
     bind = checked_address(bind)
     port = free_port(bind=bind) if port is None else checked_port(port, bind=bind)
@@ -105,14 +108,16 @@ def checked_address(bind: str) -> str:
     try:
         return bind if bind == "localhost" else str(ipaddress.ip_address(bind))
     except ValueError:
-        raise UsageError(f"--address {bind} is no IP address: give one like 127.0.0.1 or 0.0.0.0") from None
+        raise UsageError(
+            f"--address {bind} is not a valid IP address: give one like 127.0.0.1 or 0.0.0.0"
+        ) from None
 
 
 def free_port(first: int = FIRST_PORT, *, bind: str = ADDRESS) -> int:
     """The first port from ``first`` on that nothing listens on.
 
     Raises:
-        UsageError: a long row of ports is taken.
+        UsageError: a long row of ports is taken, or the address cannot be listened on.
     """
     for port in range(first, first + PORTS_TRIED):
         if _is_free(port, bind):
@@ -126,10 +131,10 @@ def checked_port(port: int, *, bind: str = ADDRESS) -> int:
     """``port``, if nothing listens on it.
 
     Raises:
-        UsageError: it is taken, or no port number.
+        UsageError: it is taken or no port number, or the address cannot be listened on.
     """
     if not 1 <= port <= 65535:
-        raise UsageError(f"--port {port} is no port: it must lie between 1 and 65535")
+        raise UsageError(f"--port {port} is not a valid port: it must lie between 1 and 65535")
     if not _is_free(port, bind):
         raise UsageError(f"port {port} on {bind} is taken: leave --port out, or name another one")
     return port
@@ -140,8 +145,10 @@ def _is_free(port: int, bind: str) -> bool:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((bind, port))
-        except OSError:
-            return False
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                return False
+            raise UsageError(f"cannot listen on {bind}, port {port}: {error.strerror or error}") from None
     return True
 
 
@@ -150,9 +157,13 @@ def _probe(bind: str) -> socket.socket:
 
 
 def _command(port: int, bind: str = ADDRESS) -> list[str]:
+    """Streamlit with every setting that guards the dashboard: a flag outweighs any ``config.toml`` and variable."""
     settings = {
         "server.address": bind,
         "server.port": port,
+        "server.baseUrlPath": "",
+        "server.enableCORS": "true",
+        "server.enableXsrfProtection": "true",
         "server.headless": "true",
         "server.fileWatcherType": "none",
         "browser.gatherUsageStats": "false",
@@ -161,7 +172,16 @@ def _command(port: int, bind: str = ADDRESS) -> list[str]:
     }
     script = str(Path(__file__).with_name("pages") / "navigation.py")
     flags = [f"--{name}={value}" for name, value in settings.items()]
-    return [sys.executable, "-m", "streamlit", "run", script, *flags]
+    return [sys.executable, "-m", "streamlit", "run", script, *flags, *_loopback_flags(port, bind)]
+
+
+def _loopback_flags(port: int, bind: str) -> list[str]:
+    """On loopback, no name that a foreign name server points here, and no other site's page, gets an answer."""
+    if not is_loopback(bind):
+        return []
+    names = dict.fromkeys((bind, *LOOPBACK_NAMES))
+    origin = address(port, bind=bind).rstrip("/")
+    return [f"--server.corsAllowedOrigins={origin}", *(f"--server.allowedHosts={name}" for name in names)]
 
 
 def _stop_with_us(process: subprocess.Popen[bytes]) -> threading.Event:

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..advisor.prescribe import prescribe
 from ..advisor.trial.store import stored_trials
-from ..profiler.analysis import analyse
 from ..profiler.errors import InputError
 from ..profiler.report import Report
 from ..profiler.store import MANIFEST_FILE, REPORT_FILE, STEPS_FILE, Manifest, RunFolder, list_runs
 from ..profiler.vocabulary import RunStatus
+from .analysing import advised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,11 +65,13 @@ def open_run(run: RunFolder) -> StoredRun:
         InputError: ``run.json`` cannot be read, or neither the report nor the recording can.
     """
     manifest = run.manifest
-    if not _is_kept(run, manifest):
+    if _is_recorded(manifest) and not _is_kept(run, manifest):
         return _analysed(run, manifest)
     try:
         report = run.report()
     except InputError as error:
+        if not _is_recorded(manifest):
+            raise
         return _analysed(run, manifest, f"{error}. What is shown was analysed anew from the recording.")
     try:
         steps = run.steps()
@@ -95,14 +96,12 @@ def with_trials(stored: StoredRun, run: RunFolder) -> StoredRun:
 
 
 def current_report(run: RunFolder) -> Report:
-    """The stored report if there is one and the run is over; else what its recording tells now.
+    """The report as `open_with_trials` has it.
 
     Raises:
-        InputError: the run is damaged or from a newer trainrx.
+        InputError: as `open_run`.
     """
-    if _is_kept(run, run.manifest):
-        return run.report()
-    return prescribe(analyse(run).report)
+    return open_with_trials(run).report
 
 
 def fingerprint(run: RunFolder, *, growing: bool = False) -> Fingerprint:
@@ -127,15 +126,19 @@ def _is_kept(run: RunFolder, manifest: Manifest) -> bool:
     return over and (run.path / REPORT_FILE).is_file()
 
 
+def _is_recorded(manifest: Manifest) -> bool:
+    """It has a recording that can be analysed: an imported or attached run has its report only."""
+    return not manifest.sources and manifest.status is not RunStatus.ATTACHED
+
+
 def _analysed(run: RunFolder, manifest: Manifest, *notes: str) -> StoredRun:
     try:
-        analysis = analyse(run)
+        analysis = advised(run)
     except _DAMAGE as error:
         raise InputError(
             f"the recording in {run.path} is damaged ({type(error).__name__}: {error}): record the run again"
         ) from error
-    report = prescribe(analysis.report)
-    return StoredRun(manifest, report, analysis.steps if len(analysis.steps) else None, notes)
+    return StoredRun(manifest, analysis.report, analysis.steps if len(analysis.steps) else None, notes)
 
 
 def _stamps(path: Path, more: str) -> Iterator[tuple[str, int, int]]:

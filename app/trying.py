@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ..advisor.trial.arm import Arm
 from ..advisor.trial.autopilot import Attempt, Flight, fly
@@ -17,6 +19,8 @@ from ..advisor.trial.result import FlightFile, flight_file
 from ..advisor.trial.session import Length, Outcome, TrialSession, require_knobs
 from ..advisor.trial.store import TRIALS_FOLDER, TrialFolder
 from ..advisor.trial.verdict import Verdict
+from ..profiler.agent.knobs import Knob
+from ..profiler.errors import InputError, UsageError
 from ..profiler.store import RunFolder, find_run
 from .stored import current_report
 from .terminal.trial import print_calibration, print_flight, print_knobs, print_outcome
@@ -42,6 +46,29 @@ class Request:
     as_json: bool
 
 
+def run_and_changes(words: Sequence[str], runs_dir: Path) -> tuple[str, Sequence[str]]:
+    """The run that is meant and the changes to try; the first word is the run, unless it is a change already.
+
+    A run may have ``=`` in its name or path, as folders named by their settings do.
+    """
+    if not words or _is_change(words[0], runs_dir):
+        return "last", words
+    return words[0], words[1:]
+
+
+def _is_change(word: str, runs_dir: Path) -> bool:
+    name, equals, _ = word.partition("=")
+    return bool(equals) and (name in knob_names() or not _is_run(word, runs_dir))
+
+
+def _is_run(word: str, runs_dir: Path) -> bool:
+    try:
+        find_run(word, runs_dir)
+    except InputError:
+        return False
+    return True
+
+
 def try_knobs(request: Request) -> int:
     """Measure the changes of the request, all together; returns the exit code."""
     require_knobs(request.changes)
@@ -58,7 +85,13 @@ def try_knobs(request: Request) -> int:
 
 
 def try_auto(request: Request) -> int:
-    """Fly the autopilot; returns the exit code."""
+    """Fly the autopilot; returns the exit code.
+
+    Raises:
+        UsageError: the request names changes, which the autopilot would leave out.
+    """
+    if request.changes:
+        raise UsageError("--auto chooses the changes itself: leave KNOB=VALUE out")
     session = _session(request)
     flight = fly(
         session,
@@ -79,8 +112,22 @@ def list_knobs(request: Request) -> int:
     """Print all knobs; those that do not apply to the run with the reason."""
     run = _run_if_any(request)
     setup = {} if run is None else current_report(run).setup
-    print_knobs([find_knob(name) for name in knob_names()], setup)
+    knobs = [find_knob(name) for name in knob_names()]
+    if request.as_json:
+        sys.stdout.write(json.dumps([_knob_row(knob, setup) for knob in knobs], indent=1) + "\n")
+    else:
+        print_knobs(knobs, setup)
     return 0
+
+
+def _knob_row(knob: Knob, setup: Mapping[str, Any]) -> dict[str, str | None]:
+    return {
+        "name": knob.NAME,
+        "example": knob.EXAMPLE,
+        "equivalence": knob.EQUIVALENCE,
+        "summary": knob.SUMMARY,
+        "reason": knob.applies(setup),
+    }
 
 
 def show_calibration(request: Request) -> int:

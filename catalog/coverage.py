@@ -85,14 +85,14 @@ def rows() -> tuple[tuple[Component, Subcomponent], ...]:
 
 
 def columns() -> tuple[Action | None, ...]:
-    """The columns of the first taxonomy's matrix; None is "learning left alone"."""
+    """The columns of the first taxonomy's matrix; None is "no effect on what is learned"."""
     return (*Action, None)
 
 
 def cells(catalog: Catalog) -> tuple[Cell, ...]:
     """The first taxonomy's matrix, row by row: 30 algorithmic cells, and the system rows.
 
-    The column "learning left alone" exists for system rows only, since every other method has an action.
+    The column "no effect on what is learned" exists for system rows only, since every other method has an action.
     """
     all_of, core_of = _counts(catalog)
     return tuple(

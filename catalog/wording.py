@@ -34,6 +34,18 @@ GAIN_MEANINGS: Mapping[GainKind, str] = MappingProxyType(
     }
 )
 
+#: What a ratio above 1 is called, and the inverse of one below.
+GAIN_WORDS: Mapping[GainKind, tuple[str, str]] = MappingProxyType(
+    {
+        GainKind.TIME_TO_QUALITY: ("faster (time to quality)", "slower (time to quality)"),
+        GainKind.STEP_TIME: ("faster (step time)", "slower (step time)"),
+        GainKind.THROUGHPUT: ("faster (throughput)", "slower (throughput)"),
+        GainKind.MEMORY: ("less memory", "more memory"),
+        GainKind.STEPS_TO_QUALITY: ("fewer steps to quality", "more steps to quality"),
+        GainKind.FLOPS: ("fewer FLOPs", "more FLOPs"),
+    }
+)
+
 EQUIVALENCE_MEANINGS: Mapping[Equivalence, str] = MappingProxyType(
     {
         Equivalence.EXACT: "the same mathematics: losses must stay the same",
@@ -65,7 +77,10 @@ def ratio_words(row: Evidence) -> str:
     """The ratio with what it is a ratio of. Only for places where the row's context stands beside it."""
     if row.gain is None:
         return f"no ratio given ({row.gain_kind})"
-    return f"{_ratio(row.gain)}× {row.gain_kind}{' (worse)' if row.gain < 1 else ''}"
+    better, worse = GAIN_WORDS[row.gain_kind]
+    if row.gain == 1:
+        return f"no change ({row.gain_kind})"
+    return f"{_ratio(row.gain)}× {better}" if row.gain > 1 else f"{_ratio(1 / row.gain)}× {worse}"
 
 
 def _ratio(gain: float) -> str:
@@ -108,7 +123,7 @@ def expectation_sentence(expected: Expectation) -> str:
     """What must move for the method to count as working."""
     verb = "fall" if expected.direction is Direction.FALLS else "rise"
     least = f"{expected.at_least:.0%}".replace("%", " %")
-    return f"{expected.metric.label} must {verb} by at least {least} of its former value"
+    return f"{expected.metric.label} must {verb} by at least {least}"
 
 
 def guard_sentence(method: Method) -> str:
@@ -118,7 +133,7 @@ def guard_sentence(method: Method) -> str:
 
 def cell_words(placement: Placement) -> str:
     """The method's cell in the first taxonomy."""
-    action = placement.action or "learning left alone"
+    action = placement.action or "no effect on what is learned"
     return f"{placement.component}.{placement.subcomponent} × {action}"
 
 

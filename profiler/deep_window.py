@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from .agent import format as layout
 from .diagnosis.compute import MODEL_COMPUTE
 from .diagnosis.device.verdict import find_all, order_key
-from .diagnosis.finding import most_it_can_bring, percent, share_of_step
+from .diagnosis.finding import percent, share_of_step, speedup_alone
 from .diagnosis.thresholds import STEP_LEVELS
 from .errors import InputError
 from .recording import RankRecording
@@ -112,5 +112,5 @@ def _held(finding: Finding, idle_share: float) -> Finding | None:
 
 def _at_most(evidence: Sequence[Fact], share: float) -> list[Fact]:
     """The evidence with what the finding can bring held to a share."""
-    held = {fact.name: fact for fact in (share_of_step(share, basis="derived"), most_it_can_bring(share))}
+    held = {fact.name: fact for fact in (share_of_step(share, basis="derived"), speedup_alone(share))}
     return [held.get(fact.name, fact) for fact in evidence]

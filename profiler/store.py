@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from .errors import InputError, UsageError
 from .report import SCHEMA_VERSION, Report, parse_report
-from .vocabulary import RunStatus
+from .same_process import is_same_process
+from .vocabulary import RunStatus, Stage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +77,8 @@ class RunFolder:
                 f"{self.path} was written by a newer trainrx (schema {manifest.schema_version}; this one reads up to "
                 f"{SCHEMA_VERSION}): upgrade trainrx to open it"
             )
-        if manifest.status is RunStatus.RECORDING and not _is_alive(manifest):
+        recorder = manifest.launcher_pid, manifest.launcher_started
+        if manifest.status is RunStatus.RECORDING and not is_same_process(*recorder):
             return manifest.model_copy(update={"status": RunStatus.LOST})
         return manifest
 
@@ -106,6 +108,9 @@ class RunFolder:
 
         Columns: ``step, start_s, duration_s, fetches, phase`` (warmup, timed, traced), ``outlier``, and the seconds of
         each stage by its name.
+
+        Raises:
+            InputError: it is damaged, or a column is missing or not of numbers.
         """
         import pandas as pd
 
@@ -113,9 +118,10 @@ class RunFolder:
         if not path.is_file():
             return None
         try:
-            return pd.read_parquet(path)
+            steps = pd.read_parquet(path)
         except (OSError, ValueError) as error:
             raise InputError(f"{path} is damaged: {error}") from None
+        return _checked(steps, path)
 
     def write_steps(self, steps: pd.DataFrame) -> None:
         """Replace the step table in one piece.
@@ -169,7 +175,8 @@ def find_run(name: str, runs_dir: Path) -> RunFolder:
     runs = list_runs(runs_dir)
     if name == "last" and runs:
         return runs[0]
-    matching = [run for run in runs if run.path.name.startswith(name)]
+    named = [run for run in runs if run.path.name == name]
+    matching = named or [run for run in runs if run.path.name.startswith(name)]
     if len(matching) == 1:
         return matching[0]
     if matching:
@@ -182,17 +189,22 @@ def find_run(name: str, runs_dir: Path) -> RunFolder:
     raise InputError(f"no run called {name} in {runs_dir}: {known}")
 
 
-def _is_alive(manifest: Manifest) -> bool:
-    if manifest.launcher_pid is None:
-        return False
-    import psutil
+def _checked(steps: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """The step table, if those who draw and compare can rely on its columns."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    try:
-        process = psutil.Process(manifest.launcher_pid)
-        started = process.create_time()
-    except psutil.Error:
-        return False
-    return manifest.launcher_started is None or abs(started - manifest.launcher_started) < 1.0
+    numbers = {"step", "duration_s", *(stage.value for stage in Stage if stage.value in steps)}
+    needed = numbers | {"phase", "outlier"}
+    missing = sorted(needed - set(steps.columns))
+    wrong = [name for name in sorted(numbers - set(missing)) if not is_numeric_dtype(steps[name])]
+    if "outlier" not in missing and not is_bool_dtype(steps["outlier"]):
+        wrong.append("outlier")
+    if missing or wrong or steps[sorted(needed)].isna().to_numpy().any():
+        said = [f"it has no column {name}" for name in missing] + [
+            f"{name} is of a wrong type" for name in wrong
+        ]
+        raise InputError(f"{path} is damaged: {'; '.join(said) or 'it has empty cells'}")
+    return steps
 
 
 def _read(path: Path) -> bytes:

@@ -1,16 +1,16 @@
-"""Exports chosen steps of a trace, or of a rank of an imported run, as a small Chrome trace for Perfetto."""
+"""Exports chosen steps of a trace, or of a rank of a run, as a small Chrome trace for Perfetto."""
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 from .errors import InputError, UsageError
 from .ingest.chrome_writer import write_chrome
-from .ingest.column_store import read_columns
 from .ingest.columns import Trace
 from .ingest.sniff import open_timeline
+from .rank_trace import kept_traces, open_trace
+from .store import RunFolder
 from .timeline.trace_steps import find_steps
 from .timeline.trimming import span_of_steps, trim
 
@@ -51,31 +51,23 @@ def export_steps(source: Path, target: Path, *, steps: str | None = None, rank: 
 def _load(source: Path, rank: int | None) -> Trace:
     if not source.is_dir():
         return open_timeline(source)
-    folders = {
-        int(path.parent.name): path for path in source.glob("ranks/*/trace") if path.parent.name.isdigit()
-    }
-    if not folders:
-        return _from_source(source, rank)
-    number = min(folders) if rank is None else rank
-    if number not in folders:
-        raise UsageError(
-            f"{source} has ranks {', '.join(map(str, sorted(folders)))}; --rank {number} is none of them"
+    traces = kept_traces(source) or _imported_from(source)
+    if not traces:
+        raise InputError(
+            f"{source} is no run with a trace: give a trace file, an imported run, or one recorded without --light"
         )
-    return read_columns(folders[number])
+    number = min(traces) if rank is None else rank
+    if number not in traces:
+        raise UsageError(
+            f"{source} has ranks {', '.join(map(str, sorted(traces)))}; --rank {number} is none of them"
+        )
+    return open_trace(traces[number])
 
 
-def _from_source(run: Path, rank: int | None) -> Trace:
-    """The trace file that a run without kept columns was imported from."""
+def _imported_from(run: Path) -> dict[int, Path]:
+    """The trace files that a run without kept columns was imported from, by rank."""
     try:
-        sources = json.loads((run / "run.json").read_bytes()).get("sources") or {}
-        ranks = {int(number): Path(path) for number, path in sources.items()}
-    except (OSError, ValueError, AttributeError, TypeError):
-        ranks = {}
-    if not ranks:
-        raise InputError(f"{run} is no run with a trace: give a trace file, or a run made by trainrx import")
-    number = min(ranks) if rank is None else rank
-    if number not in ranks:
-        raise UsageError(
-            f"{run} has ranks {', '.join(map(str, sorted(ranks)))}; --rank {number} is none of them"
-        )
-    return open_timeline(ranks[number])
+        sources = RunFolder(run).manifest.sources
+    except InputError:
+        return {}
+    return {int(number): Path(path) for number, path in sources.items() if number.isdecimal()}

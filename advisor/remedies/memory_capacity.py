@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...profiler.diagnosis.memory import mega
 from ..proposal import Case, Declined, Effort, Fit, Proposal
 
-GIB = 2**30
 #: Causes that are a mistake or a limit of the host: saving device memory by recomputing does not answer them.
 COMPLETE = frozenset(
     {
@@ -46,7 +46,7 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
 def _basis(case: Case) -> str:
     """What was measured of the memory, for a sentence."""
     sizes = [
-        f"{fact.name} {float(fact.value) / GIB:.2f} GiB"
+        f"{fact.name} {mega(float(fact.value))}"
         for fact in case.finding.evidence
         if fact.unit == "bytes" and isinstance(fact.value, int | float)
     ]

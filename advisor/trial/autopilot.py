@@ -82,7 +82,7 @@ def fly(
         session: the run.
         propose: what to try next, the best first, given the report as it stands and what was tried.
         budget_s: seconds for all of it.
-        allow_semantic: also try changes that make another learning.
+        allow_semantic: also try changes that alter what the model learns.
         profile: records the script with changes and diagnoses it; for tests.
         on_attempt: told of each attempt that is over.
         clock: seconds; for tests.

@@ -78,7 +78,7 @@ def choose(words: Sequence[str]) -> Choice:
     for word in words:
         name, equals, text = word.partition("=")
         if not equals:
-            raise UsageError(f"{word!r} is no KNOB=VALUE: write it like loader.num_workers=2")
+            raise UsageError(f"{word!r} is not a valid KNOB=VALUE: write it like loader.num_workers=2")
         if name in texts:
             raise UsageError(f"{name} is given twice: give it once")
         values[name] = _parse(find_knob(name), text)

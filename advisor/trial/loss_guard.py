@@ -73,7 +73,7 @@ def check_losses(
     if equivalence == "semantic":
         return LossCheck(
             LossOutcome.NOT_COMPARABLE,
-            "the change makes another learning: compare quality against cost by `trainrx compare --curves`",
+            "the change alters what the model learns: compare quality against cost by `trainrx compare --curves`",
         )
     first, second = [_values(run) for run in base], [_values(run) for run in changed]
     if not first or not second or not all(map(len, (*first, *second))):

@@ -109,8 +109,9 @@ class TrialSession:
         if change.equivalence == "semantic" and not (self._allow_semantic or change.is_ceiling):
             return _not_measured(
                 Verdict.REFUSED,
-                f"{change} makes another learning, so a shorter step proves nothing: compare quality against cost with "
-                "`trainrx compare --curves` on full trainings, or measure the step alone with --allow-semantic",
+                f"{change} alters what the model learns, so a shorter step proves nothing: compare quality against "
+                "cost with `trainrx compare --curves` on full trainings, or measure the step alone with "
+                "--allow-semantic",
             )
         return None
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...profiler.errors import TrainrxError
 from ...profiler.report import Prediction, Prescription, Report, Speedup, Trial
+from ...profiler.same_process import is_same_process
 from ...profiler.store import RunFolder, list_runs
 from ...profiler.vocabulary import Kind
 from .verdict import Verdict
@@ -81,7 +82,9 @@ class TrialFolder:
             stored = TrialFile.model_validate_json(path.read_bytes())
         except (OSError, ValidationError):
             return None
-        if stored.summary.verdict == _RUNNING and not _is_alive(stored.launcher_pid, stored.launcher_started):
+        if stored.summary.verdict == _RUNNING and not is_same_process(
+            stored.launcher_pid, stored.launcher_started
+        ):
             summary = stored.summary.model_copy(update={"verdict": str(Verdict.INTERRUPTED)})
             return stored.model_copy(update={"summary": summary})
         return stored
@@ -216,12 +219,3 @@ def _new_folder(trials: Path) -> TrialFolder:
 
 def _number(path: Path) -> int:
     return int(path.name) if path.name.isdigit() else 0
-
-
-def _is_alive(pid: int | None, started: float | None) -> bool:
-    if pid is None or started is None:
-        return False
-    try:
-        return abs(psutil.Process(pid).create_time() - started) < 1.0
-    except psutil.Error:
-        return False

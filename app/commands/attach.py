@@ -11,7 +11,7 @@ from .options import DEFAULT_RUNS, AsJson, RunsDir
 
 def attach(
     pid: Annotated[int, typer.Argument(min=1, help="id of the training process, or of its launcher")],
-    seconds: Annotated[float, typer.Option(min=1, max=3600, help="how long to look")] = 10.0,
+    seconds: Annotated[float, typer.Option(min=1, max=3600, help="how long to sample")] = 10.0,
     runs: RunsDir = DEFAULT_RUNS,
     as_json: AsJson = False,
 ) -> None:
@@ -24,7 +24,7 @@ def attach(
     from ...profiler.attach import attach as look
     from ..terminal.report import print_report
 
-    sys.stderr.write(f"trainrx: looking at process {pid} for {seconds:g} s\n")
+    sys.stderr.write(f"trainrx: sampling process {pid} for {seconds:g} s\n")
     run = look(pid, seconds=seconds, runs_dir=runs)
     if as_json:
         sys.stdout.write(run.report().to_json() + "\n")

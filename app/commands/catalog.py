@@ -87,12 +87,13 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show the card of a method: what it does, needs, costs, and what is known of its gain, also from trials here."""
+    from ...advisor.trial.own_evidence import own_evidence
     from ..views.catalog import card, method_document, open_catalog
-    from ..views.own_evidence import open_own_evidence, own_evidence_table
+    from ..views.own_evidence import own_evidence_table
 
     known = open_catalog(*methods or ())
     method = _method(known, method_id)
-    own = open_own_evidence(runs, method)
+    own = own_evidence(runs, method)
     if as_json:
         _print_json({**method_document(known, method), "measured_here": own_evidence_table(own)})
     else:
@@ -149,9 +150,9 @@ def _print_json(document: object) -> None:
 def _console() -> Console:
     from shutil import get_terminal_size
 
-    from rich.console import Console
+    from ..terminal.console import console
 
-    return Console(width=max(80, get_terminal_size((120, 24)).columns), highlight=False, markup=False)
+    return console(width=max(80, get_terminal_size((120, 24)).columns))
 
 
 def _print_list(known: Catalog, found: tuple[Method, ...]) -> None:
@@ -238,19 +239,24 @@ def _print_cells(known: Catalog) -> None:
     from rich.box import SIMPLE
     from rich.table import Table
 
-    from ..views.catalog import matrix, second_taxonomy, thin_sentence
+    from ...catalog.coverage import groups
+    from ..views.catalog import matrix, thin_sentence
 
     console = _console()
     shown = matrix(known)
     table = Table(
-        "component.part", *shown.column_labels[:-1], "learning left alone", box=SIMPLE, pad_edge=False
+        "component.part",
+        *shown.column_labels[:-1],
+        "no effect on what is learned",
+        box=SIMPLE,
+        pad_edge=False,
     )
     for label, line in zip(shown.row_labels, shown.cells, strict=True):
         table.add_row(label, *("·" if cell.methods is None else str(cell.methods) for cell in line))
     console.print(table)
     console.print(thin_sentence(known))
     other = Table("category", "group", "methods", "core", "evidence rows", box=SIMPLE, pad_edge=False)
-    for group in second_taxonomy(known):
+    for group in groups(known):
         counts = (group.methods, group.core, group.evidence_rows)
         other.add_row(str(group.category), str(group.subcategory), *map(str, counts))
     console.print(other)

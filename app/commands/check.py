@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def check(
     calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="measure what this machine can do at most, and keep it")
+        bool, typer.Option("--calibrate", help="measure and store this machine's peak rates")
     ] = False,
     runs: RunsDir = DEFAULT_RUNS,
     as_json: AsJson = False,

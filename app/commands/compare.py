@@ -16,7 +16,7 @@ def compare(
         typer.Argument(
             metavar="RUN RUN...",
             help="runs by folder or id; with --curves also metric files and folders of them, METHOD=FILE or "
-            "METHOD:SEED=FILE where names do not tell; the first is what others are held against",
+            "METHOD:SEED=FILE where names do not tell; the first is the baseline",
         ),
     ] = None,
     runs: RunsDir = DEFAULT_RUNS,
@@ -42,14 +42,14 @@ def compare(
         typer.Option(help="with --curves: the quality to reach; the best that all reach if left out"),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="with --curves: the method that others are held against")
+        str | None, typer.Option(help="with --curves: the method that the others are compared with")
     ] = None,
     answer: Annotated[
         list[str] | None,
         typer.Option(metavar="RULE=yes|no", help="with --curves: answer what a fair comparison asks"),
     ] = None,
 ) -> None:
-    """Hold runs against the first of them: step time, stages, setup, and what makes it unfair.
+    """Compare runs with the first one: step time, stages, setup, and what makes it unfair.
 
     With --curves: methods against a baseline by the cost to reach a quality, over seeds.
     """

@@ -65,10 +65,11 @@ def _progress() -> Generator[tuple[Progress, CountProgress], None, None]:
     if not sys.stderr.isatty():
         yield lambda done, total: None, lambda done, total: None
         return
-    from rich.console import Console
     from rich.progress import Progress as Bars
 
-    with Bars(console=Console(stderr=True), transient=True) as bars:
+    from ..terminal.console import console
+
+    with Bars(console=console(stderr=True), transient=True) as bars:
         reading = bars.add_task("reading", total=None)
         files = bars.add_task("files", total=None, visible=False)
 

@@ -18,7 +18,7 @@ def run(
         list[str] | None, typer.Option(metavar="KNOB=VALUE", help="a change; may be given more than once")
     ] = None,
 ) -> None:
-    """Run an unedited script with changes; what did not take is told at the end on stderr.
+    """Run an unedited script with changes; those that had no effect are listed at the end on stderr.
 
     Nothing is recorded. The exit code is the script's own.
     """

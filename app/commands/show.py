@@ -20,15 +20,18 @@ def show(
     import sys
 
     from ...profiler.store import find_run
-    from ..stored import current_report
+    from ..stored import open_with_trials
     from ..terminal.report import print_report
+    from ..views.visible import visible
 
     folder = find_run(run, runs)
-    report = current_report(folder)
+    stored = open_with_trials(folder)
+    for note in stored.notes:
+        sys.stderr.write(f"trainrx: {visible(note)}\n")
     if as_json:
-        sys.stdout.write(report.to_json() + "\n")
+        sys.stdout.write(stored.report.to_json() + "\n")
     else:
-        print_report(report, folder.path)
+        print_report(stored.report, folder.path)
 
 
 def register(app: typer.Typer) -> None:

@@ -23,7 +23,7 @@ def try_(
         bool, typer.Option("--knobs", help="list the knobs, and why some do not apply to the run")
     ] = False,
     calibration: Annotated[
-        bool, typer.Option("--calibration", help="show how good the predictions of all runs were")
+        bool, typer.Option("--calibration", help="show predicted against measured speed-ups of all runs")
     ] = False,
     pairs: Annotated[int, typer.Option(min=3, help="pairs of runs that are measured at least")] = 3,
     most_pairs: Annotated[int, typer.Option(min=3, help="pairs of runs that are measured at most")] = 10,
@@ -33,18 +33,20 @@ def try_(
         float, typer.Option(min=1, metavar="SECONDS", help="begin no pair that would end later")
     ] = 600.0,
     allow_semantic: Annotated[
-        bool, typer.Option("--allow-semantic", help="also time changes that make another learning")
+        bool, typer.Option("--allow-semantic", help="also time changes that alter what the model learns")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure changes on the unedited script of a recorded run: interleaved pairs, with and without.
 
+    Each measurement runs the script again in its own folder: what it writes there is written over.
+
     Exit codes: 0 the measurement answers, 1 the script failed, 2 usage, 3 the run cannot be read or run again, 4 the
     change met nothing to act on, or the pairs do not suffice for an answer.
     """
-    from ..trying import Request, list_knobs, show_calibration, try_auto, try_knobs
+    from ..trying import Request, list_knobs, run_and_changes, show_calibration, try_auto, try_knobs
 
-    run, changes = _run_and_changes(words or [])
+    run, changes = run_and_changes(words or [], runs)
     request = Request(
         run=run,
         runs_dir=runs,
@@ -62,13 +64,6 @@ def try_(
     if knobs:
         raise SystemExit(list_knobs(request))
     raise SystemExit(try_auto(request) if auto else try_knobs(request))
-
-
-def _run_and_changes(words: list[str]) -> tuple[str, list[str]]:
-    """The first word is the run, unless it is a change already."""
-    if not words or "=" in words[0]:
-        return "last", words
-    return words[0], words[1:]
 
 
 def register(app: typer.Typer) -> None:

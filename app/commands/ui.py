@@ -16,7 +16,8 @@ def ui(
     runs: RunsDir = DEFAULT_RUNS,
     port: Annotated[int | None, typer.Option(help="port; 8501 or the next free one if left out")] = None,
     address: Annotated[
-        str, typer.Option(help="address to listen on; others than 127.0.0.1 show the runs to other machines")
+        str,
+        typer.Option(help="address to listen on; any but loopback makes the runs visible to other machines"),
     ] = "127.0.0.1",
     allow_run: Annotated[
         bool,

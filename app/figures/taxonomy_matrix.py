@@ -81,7 +81,7 @@ def _targets(matrix: Matrix, color: str) -> go.Scatter:
 
 
 def _column_title(label: str) -> str:
-    return "learning left alone" if label == LEARNING_LEFT_ALONE else label
+    return "no effect on what is learned" if label == LEARNING_LEFT_ALONE else label
 
 
 def _title(cell: MatrixCell) -> str:

@@ -39,7 +39,7 @@ def show_prescriptions(view: AdviceView) -> None:
     st.caption(headings.ADVICE_CAPTION)
     shown = chosen(view)
     if not shown:
-        st.info("Nothing is left of the prescriptions: choose less.", icon=":material/filter_alt_off:")
+        st.info("No prescription matches these filters.", icon=":material/filter_alt_off:")
         return
     predicted = [one.gain for one in shown if one.gain is not None]
     if predicted:
@@ -54,7 +54,12 @@ def chosen(view: AdviceView) -> list[PrescriptionView]:
     left, right = st.columns(2)
     findings = left.pills("For", view.findings, selection_mode="multi", key="for", bind="query-params")
     learning = right.pills(
-        "Learning stays", view.equivalences, selection_mode="multi", key="learning", bind="query-params"
+        "Effect on training",
+        view.equivalences,
+        selection_mode="multi",
+        format_func=escaped,
+        key="learning",
+        bind="query-params",
     )
     return wanted(view.prescriptions, findings=findings, equivalences=learning)
 

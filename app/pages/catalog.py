@@ -8,8 +8,10 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from trainrx.advisor.trial.own_evidence import own_evidence
 from trainrx.app.figures.taxonomy_matrix import matrix_alt, taxonomy_matrix
 from trainrx.app.figures.taxonomy_tree import taxonomy_tree, tree_alt
+from trainrx.app.pages.parts.charts import is_dark
 from trainrx.app.pages.parts.stored import runs_dir
 from trainrx.app.views.catalog import (
     Card,
@@ -26,13 +28,13 @@ from trainrx.app.views.catalog import (
     matrix,
     open_catalog,
     part_labels,
-    second_taxonomy,
     statements,
     totals_sentence,
 )
 from trainrx.app.views.markdown import escaped, with_code
-from trainrx.app.views.own_evidence import open_own_evidence, own_evidence_sentence, own_evidence_table
+from trainrx.app.views.own_evidence import own_evidence_sentence, own_evidence_table
 from trainrx.catalog import Catalog, Method
+from trainrx.catalog.coverage import groups
 from trainrx.profiler.errors import TrainrxError
 
 VIEWS = ["Matrix", "Tree", "Definitions"]
@@ -42,11 +44,6 @@ VIEWS = ["Matrix", "Tree", "Definitions"]
 def load(key: str) -> Catalog:
     """The catalog of a fingerprint."""
     return open_catalog()
-
-
-def is_dark() -> bool:
-    """Whether the page is shown on a dark ground."""
-    return st.context.theme.type == "dark"
 
 
 def filters(catalog: Catalog) -> Choice:
@@ -68,7 +65,7 @@ def filters(catalog: Catalog) -> Choice:
         placeholder="method id",
     )
     relieves = wish(first[2], "Relieves", "relieves", allowed_words("relieves"))
-    learning = wish(first[3], "Learning stays", "learning", allowed_words("equivalence"))
+    learning = wish(first[3], "Effect on training", "learning", allowed_words("equivalence"))
     tier = wish(first[4], "Tier", "tier", allowed_words("tier"))
     second = st.columns([2.2, 1.2, 2.2, 1.2, 1.4])
     part = wish(second[0], "Part (first taxonomy)", "part", part_labels())
@@ -124,11 +121,11 @@ def show_matrix(catalog: Catalog) -> None:
 
 def show_tree(catalog: Catalog) -> None:
     """The second taxonomy."""
-    groups = second_taxonomy(catalog)
+    counted = groups(catalog)
     st.plotly_chart(
-        taxonomy_tree(groups, dark=is_dark()),
+        taxonomy_tree(counted, dark=is_dark()),
         key="tree",
-        alt=tree_alt(groups),
+        alt=tree_alt(counted),
         config={"displayModeBar": False},
     )
     st.caption(
@@ -179,7 +176,7 @@ def show_list(methods: tuple[Method, ...]) -> None:
     """The chosen methods, one a row."""
     st.session_state["listed"] = [method.id for method in methods]
     if not methods:
-        st.info("No method meets all of these wishes.", icon=":material/filter_alt_off:")
+        st.info("No method matches all filters.", icon=":material/filter_alt_off:")
         return
     st.dataframe(
         pd.DataFrame(list_table(methods)),
@@ -285,7 +282,7 @@ def show_evidence(shown: Card) -> None:
 
 def show_own_evidence(method: Method) -> None:
     """What trials of this folder's runs measured."""
-    own = open_own_evidence(runs_dir(), method)
+    own = own_evidence(runs_dir(), method)
     st.markdown(f"**Measured here**: {with_code(own_evidence_sentence(own, method))}")
     if own.trials:
         st.dataframe(
@@ -300,7 +297,7 @@ st.markdown("### Methods")
 try:
     known = load(catalog_key())
 except TrainrxError as fault:
-    st.error(str(fault))
+    st.error(escaped(str(fault)))
     st.stop()
 st.caption(
     f"{totals_sentence(known)}. A gain holds for its own task and hardware: it is no forecast for your run."
@@ -323,7 +320,7 @@ elif view == "Tree":
 else:
     show_definitions(known)
 st.markdown(
-    f"**{len(found)} methods**{' meet these wishes' if choice.as_dict() else ''}; click a row for its card"
+    f"**{len(found)} methods**{' match the filters' if choice.as_dict() else ''}; click a row for its card"
 )
 show_list(found)
 if st.session_state["method"]:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from trainrx.app.figures import device_bar, paired
 from trainrx.app.pages.parts import cards, quality
+from trainrx.app.pages.parts.caption import caption
 from trainrx.app.pages.parts.charts import draw, is_dark
 from trainrx.app.pages.parts.run_choice import cannot_show
 from trainrx.app.pages.parts.stored import run_called, run_rows, runs_dir, stored_run
@@ -109,7 +110,7 @@ def show_devices(view: CompareView) -> None:
     st.subheader("What the device did", anchor=False)
     for side in view.sides:
         if side.device is None:
-            st.caption(f"{side.name} run {side.device_reason}")
+            caption(f"{side.name} run {side.device_reason}")
     draw(
         device_bar.device_bars(bars, dark=is_dark()),
         key="devices",

@@ -17,6 +17,7 @@ from trainrx.app.pages.parts import (
     telemetry,
     what_ifs,
 )
+from trainrx.app.pages.parts.caption import caption
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.pages.parts.run_choice import cannot_show, chosen_run
 from trainrx.app.pages.parts.stored import DiagnosisPage, finished, followed, report_file, run_called
@@ -83,10 +84,10 @@ def show_advice(sentence: str, run: str) -> None:
 def show_stages(view: DiagnosisView, compute: str | None) -> None:
     """Where a step goes, and how much the model computes in it."""
     st.subheader(headings.STAGES, anchor=False)
-    st.caption(view.stages_caption)
+    caption(view.stages_caption)
     draw(stage_bar.stage_bar(view.stages), key="stages", alt=stage_bar.alt(view.stages))
     if compute is not None:
-        st.caption(compute)
+        caption(compute)
 
 
 def show_steps(page: DiagnosisPage) -> None:
@@ -94,7 +95,7 @@ def show_steps(page: DiagnosisPage) -> None:
     if page.series is None:
         return
     st.subheader(headings.STEPS, anchor=False)
-    st.caption(page.series.caption)
+    caption(page.series.caption)
     draw(steps_over_time.steps_over_time(page.series), key="steps", alt=steps_over_time.alt(page.series))
 
 

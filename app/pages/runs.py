@@ -47,7 +47,13 @@ def chosen(rows: list[RunRow]) -> list[RunRow]:
 
 
 def table(rows: list[RunRow], *, key: str = "runs") -> None:
-    """The table; a click on a row opens its run."""
+    """The table; a click on a row opens its run.
+
+    A click names a position in what was shown when it was made; since then a run may have come or gone.
+    """
+    ids = [row.id for row in rows]
+    clicked_in = st.session_state.get(f"{key}-shown", ids)
+    st.session_state[f"{key}-shown"] = ids
     event = st.dataframe(
         pd.DataFrame([asdict(row) for row in rows]),
         key=key,
@@ -63,7 +69,8 @@ def table(rows: list[RunRow], *, key: str = "runs") -> None:
     )
     selection = event["selection"]
     for position, _ in selection["cells"]:
-        st.switch_page("diagnosis.py", query_params={"run": rows[position].id})
+        if position < len(clicked_in):
+            st.switch_page("diagnosis.py", query_params={"run": clicked_in[position]})
 
 
 @st.fragment(run_every=REFRESH_S)
@@ -77,7 +84,7 @@ def list_of_runs() -> None:
     if shown:
         table(shown)
     else:
-        st.info("No run holds all these words: search for less.", icon=":material/search_off:")
+        st.info("No run matches all search terms.", icon=":material/search_off:")
     st.caption(f"{len(shown)} of {len(rows)} runs in `{runs_dir()}`. Click a run to open its diagnosis.")
 
 

@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from trainrx.advisor.trial.calibration import calibration as scored
 from trainrx.advisor.trial.store import stored_trials
 from trainrx.app.figures import calibration
 from trainrx.app.pages.parts import trial_form
@@ -12,7 +13,7 @@ from trainrx.app.pages.parts.stored import run_called, runs_dir, stored_run
 from trainrx.app.views import headings
 from trainrx.app.views.advice import can_try
 from trainrx.app.views.markdown import escaped, with_code
-from trainrx.app.views.trials import calibration_sentence, open_calibration, trial_table
+from trainrx.app.views.trials import calibration_sentence, trial_table
 from trainrx.profiler.errors import TrainrxError
 from trainrx.profiler.report import Report
 from trainrx.profiler.store import RunFolder
@@ -64,9 +65,9 @@ def show_trials(run: RunFolder) -> None:
 
 
 def show_calibration(run: RunFolder) -> None:
-    """How good the predictions of all runs were."""
-    st.subheader("How good predictions are", anchor=False)
-    found = open_calibration(runs_dir())
+    """Predicted against measured speed-ups of all runs."""
+    st.subheader("Predicted against measured", anchor=False)
+    found = scored(runs_dir())
     st.caption(with_code(calibration_sentence(found)))
     if found.predictions:
         figure = calibration.calibration(found.predictions, run=run.path.name)

@@ -62,7 +62,7 @@ def target(path: Path, *, force: bool = False) -> Target:
     """
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
-        raise UsageError(f"-o {path} is no report that can be written: its name must end in .html or .md")
+        raise UsageError(f"-o {path} is not a valid report file: its name must end in .html or .md")
     if os.path.isdir(path):  # noqa: PTH112  # a name that cannot be looked at is refused by the disk, in a sentence
         raise UsageError(f"-o {path} is a folder: name a file in it")
     if os.path.lexists(path) and not force and not is_report(path):

@@ -18,6 +18,7 @@ from ..figures.palette import BETTER, DARK_PAGE, LIGHT_PAGE, NEUTRAL, NEUTRAL_FA
 from ..figures.tones import CAUTION, SEVERITY_COLORS, TONE_COLORS
 from ..views import headings
 from ..views.advice import try_command
+from ..views.visible import visible
 from .blocks import Block, Chart, Contents, left_out
 from .plotly_script import fingerprint, packed, source_hash
 
@@ -26,10 +27,6 @@ MARK = '<meta name="generator" content="trainrx report">'
 _TEMPLATES = Path(__file__).with_name("templates")
 #: What JSON may not hold in a script element: it could end the element, or begin a comment.
 _UNSAFE_IN_SCRIPTS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
-#: Characters that show nothing, or turn the direction of what follows; tabs and newlines may stay.
-_UNSEEN = dict.fromkeys(
-    (*range(9), 11, 12, *range(14, 32), 127, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd"
-)
 #: What templates know beside the report.
 _WORDS: Mapping[str, object] = MappingProxyType(
     {
@@ -87,7 +84,7 @@ def _environment() -> Environment:
 
 
 def _seen(value: object) -> object:
-    return value.translate(_UNSEEN) if type(value) is str else value
+    return visible(value) if type(value) is str else value
 
 
 def _kind(block: Block) -> str:

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ...profiler.calibration import Ceilings
 from ...profiler.capabilities import Capability
+from .console import console
 
 
 def print_capabilities(found: Sequence[Capability]) -> None:
     """A row for each thing that trainrx can measure somewhere."""
     table = Table(box=None, pad_edge=False, show_header=False)
     for item in found:
-        mark = "[green]yes[/]" if item.available else "[yellow]no[/]"
+        mark = Text("yes", style="green") if item.available else Text("no", style="yellow")
         table.add_row(mark, item.name, item.detail)
-    Console().print(table)
+    console().print(table)
 
 
 def print_ceilings(ceilings: Ceilings) -> None:
     """A row for each ceiling, with what could not be measured below."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("at most")
+    table.add_column("peak")
     table.add_column("", justify="right")
     for product in ceilings.matmul:
         threads = "" if product.threads is None else f", {product.threads} threads"
@@ -36,4 +37,4 @@ def print_ceilings(ceilings: Ceilings) -> None:
         table.add_row(rate.name, f"{rate.bytes_per_s / 1e9:,.2f} GB/s{latency}")
     for name, reason in ceilings.unavailable.items():
         table.add_row(name, f"not measured: {reason}")
-    Console().print(table)
+    console().print(table)

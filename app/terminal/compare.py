@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from ...advisor.compare.runs import Comparison, Outcome
 from ..views.compare import headline
-from ..views.format import duration, setting
+from ..views.format import duration, setting, sign
+from .console import console
 
 MAX_SETTINGS = 20
 _STYLES = {
@@ -23,9 +24,9 @@ _STYLES = {
 
 def print_comparisons(comparisons: Sequence[Comparison]) -> None:
     """Print each comparison on stdout."""
-    console = Console(highlight=False)
+    shown = console()
     for comparison in comparisons:
-        console.print(Group(*_parts(comparison)))
+        shown.print(Group(*_parts(comparison)))
 
 
 def _parts(comparison: Comparison) -> Iterator[RenderableType]:
@@ -47,12 +48,11 @@ def _stage_table(comparison: Comparison) -> Table:
     for heading in ("before", "after", "change"):
         table.add_column(heading, justify="right")
     for stage in comparison.stages:
-        sign = "+" if stage.change_s > 0 else "−"
         table.add_row(
             stage.stage.label,
             duration(stage.before_s),
             duration(stage.after_s),
-            f"{sign}{duration(abs(stage.change_s))}",
+            f"{sign(stage.change_s)}{duration(abs(stage.change_s))}",
         )
     return table
 

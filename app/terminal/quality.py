@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -13,6 +13,7 @@ from ...advisor.compare.quality_cost import QualityComparison
 from ..views.diagnosis import Tone
 from ..views.quality import QualityView, quality_view
 from ..views.quality_words import check_words
+from .console import console
 
 _STYLES = {
     Tone.HEALTHY: "bold green",
@@ -25,7 +26,7 @@ _MARKS = {Standing.BROKEN: "·", Standing.ASKED: "?", Standing.KEPT: "✓"}
 
 def print_quality(comparison: QualityComparison) -> None:
     """Print the comparison on stdout."""
-    Console(highlight=False).print(Group(*_parts(quality_view(comparison), comparison)))
+    console().print(Group(*_parts(quality_view(comparison), comparison)))
 
 
 def _parts(view: QualityView, comparison: QualityComparison) -> Iterator[RenderableType]:

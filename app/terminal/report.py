@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
@@ -18,6 +18,7 @@ from ..views.format import duration, percent, times
 from ..views.memory_use import memory_use_view
 from ..views.ranks import clocks
 from .bars import device_bar, stage_bar
+from .console import console
 from .estimate import estimate_view
 from .tables import collective_table, finding_table, kernel_table, rank_table, stage_table
 
@@ -29,7 +30,7 @@ RECORDED = ("recorder", SAMPLE)
 
 def print_report(report: Report, folder: Path, *, stderr: bool = False) -> None:
     """Print a run's report on stdout, or on stderr beside a script that owns stdout."""
-    Console(stderr=stderr, highlight=False, soft_wrap=False).print(render(report, folder))
+    console(stderr=stderr).print(render(report, folder))
 
 
 def render(report: Report, folder: Path) -> RenderableType:
@@ -132,7 +133,7 @@ def _cost(report: Report) -> str:
             "not in the process; py-spy paused it at each sample, some 1 or 2 % of the time on a busy machine"
         )
     if cost.overhead_share is None or cost.overhead_us_per_step is None:
-        return "its own cost was not measured, for want of steps"
+        return "its own cost was not measured: too few steps"
     return (
         f"cost about {cost.overhead_us_per_step:.0f} µs per step, {percent(cost.overhead_share)} of it, "
         "estimated from what was measured in this run"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ..views.run_list import RunRow
+from .console import console
 
 
 def print_samples(rows: Sequence[RunRow]) -> None:
@@ -19,8 +19,8 @@ def print_samples(rows: Sequence[RunRow]) -> None:
     table.add_column("verdict", overflow="fold")
     for row in rows:
         table.add_row(Text(row.id, style="bold"), row.worst, Text(row.verdict))
-    console = Console(highlight=False)
-    console.print(table)
-    console.print(
+    shown = console()
+    shown.print(table)
+    shown.print(
         Text("\nOpen one with `trainrx samples NAME`, or all in the browser with `trainrx samples --ui`.")
     )

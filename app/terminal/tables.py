@@ -11,7 +11,7 @@ from ...profiler.report import Finding, KernelClass, RankInfo, Report, StageShar
 from ...profiler.vocabulary import Severity, Stage
 from ..figures.palette import STAGE_COLORS
 from ..views.format import duration, per_step, percent, place
-from ..views.ranks import collective_uses
+from ..views.ranks import collective_uses, late_rank
 
 RANK_ROWS = 16
 #: More stage columns do not fit a terminal of 80 cells.
@@ -64,7 +64,7 @@ def kernel_table(classes: Sequence[KernelClass]) -> Table:
 def rank_table(report: Report) -> Table:
     """The ranks, each with its stages; the one that the others wait for is marked."""
     ranks = report.ranks
-    late = report.collectives.late_rank if report.collectives is not None else _last_rank(ranks)
+    late = late_rank(report)
     stages = _telling_stages(ranks)
     table = _numbers("rank", "window", "busy", "comm.", "waiting", "last", *(stage.label for stage in stages))
     for rank in ranks[:RANK_ROWS]:
@@ -108,12 +108,6 @@ def _rank_row(rank: RankInfo, stages: Sequence[Stage], *, late: bool) -> list[st
         last if waits is None else f"{waits.times_last}×",
         *(percent(_share(rank, stage)) for stage in stages),
     ]
-
-
-def _last_rank(ranks: Sequence[RankInfo]) -> int | None:
-    known = [rank for rank in ranks if rank.last_share is not None]
-    latest = max(known, key=lambda rank: rank.last_share or 0.0, default=None)
-    return latest.rank if latest is not None and (latest.last_share or 0.0) > 1.5 / len(known) else None
 
 
 def _numbers(first: str, *columns: str) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -20,24 +20,26 @@ from ...advisor.trial.verdict import Verdict
 from ...profiler.agent.knobs import Knob
 from ...profiler.report import Trial
 from ..views.trials import calibration_sentence
+from ..views.visible import visible
+from .console import console
 
 _STYLES = {Verdict.BETTER: "bold green", Verdict.WORSE: "bold red", Verdict.NO_EVIDENCE: "bold yellow"}
 
 
 def print_outcome(outcome: Outcome) -> None:
     """Print one trial on stdout."""
-    Console(highlight=False).print(Padding(Group(*_outcome(outcome)), (1, 0)))
+    console().print(Padding(Group(*_outcome(outcome)), (1, 0)))
 
 
 def print_flight(flight: Flight, result: FlightFile) -> None:
     """Print what the autopilot did on stdout."""
-    console = Console(highlight=False)
-    console.print(Padding(Group(*_flight(flight, result)), (1, 0, 0, 0)))
+    shown = console()
+    shown.print(Padding(Group(*_flight(flight, result)), (1, 0, 0, 0)))
     if result.patch:
-        console.print(Text("\nThe same written into the script" + _checked(result), style="bold"))
-        console.out(result.patch, highlight=False)
+        shown.print(Text("\nThe same written into the script" + _checked(result), style="bold"))
+        shown.out(visible(result.patch), highlight=False)
     for note in result.patch_notes:
-        console.print(f"not in the diff: {note}", markup=False)
+        shown.print(f"not in the diff: {note}")
 
 
 def print_knobs(knobs: Sequence[Knob], setup: Mapping[str, Any]) -> None:
@@ -52,13 +54,13 @@ def print_knobs(knobs: Sequence[Knob], setup: Mapping[str, Any]) -> None:
             knob.SUMMARY,
             Text(knob.applies(setup) or "", "dim"),
         )
-    Console(highlight=False).print(table)
+    console().print(table)
 
 
 def print_calibration(found: Calibration) -> None:
     """Print predicted beside measured on stdout."""
-    console = Console(highlight=False)
-    console.print(calibration_sentence(found), style="bold")
+    shown = console()
+    shown.print(calibration_sentence(found), style="bold")
     if not found.predictions:
         return
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -71,7 +73,7 @@ def print_calibration(found: Calibration) -> None:
             f"{row.predicted:.2f}× ({row.predicted_low:.2f}–{row.predicted_high:.2f})",
             f"{row.measured:.2f}× ({row.measured_low:.2f}–{row.measured_high:.2f})",
         )
-    console.print(table)
+    shown.print(table)
 
 
 def sentence(trial: Trial, measurement: Measurement) -> str:

@@ -12,10 +12,10 @@ from ...profiler.vocabulary import RunStatus
 from . import format as text
 
 COMPONENTS = ("system", "function", "data", "optimization")
-#: None stands for methods that leave learning alone.
+#: None stands for methods without effect on what is learned.
 ACTIONS: tuple[str | None, ...] = (None, "remove", "restrict", "reorder", "replace", "retrofit")
 _PROSE = re.compile(r"[A-Za-z]+ [a-z]+ [a-z]+")
-NOT_PREDICTED = "n/a: no model of ours predicts it"
+NOT_PREDICTED = "n/a: trainrx has no model for this change"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from ...catalog import (
     Tier,
     load_catalog,
 )
-from ...catalog.coverage import Cell, Filling, Group, cells, columns, crosswalk, groups, rows, thin_cells
+from ...catalog.coverage import Cell, Filling, cells, columns, crosswalk, groups, rows, thin_cells
 from ...catalog.crosswalk import BORDER_CASES, CROSSWALK_WORDS
 from ...catalog.registry import catalog_fingerprint
 from ...catalog.statements import SPEEDUP, UPDATE, UPDATE_PARTS
@@ -84,7 +84,7 @@ def catalog_key() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which methods to list; None means no wish. ``action`` may be "none" for learning left alone."""
+    """Which methods to list; None means no wish. ``action`` may be "none" for no effect on what is learned."""
 
     text: str | None = None
     relieves: str | None = None
@@ -447,11 +447,6 @@ def thin_sentence(catalog: Catalog) -> str:
         for cell in thin_cells(catalog)
     )
     return f"Few methods known to us (not a finding of a survey): {named}" if named else ""
-
-
-def second_taxonomy(catalog: Catalog) -> tuple[Group, ...]:
-    """The groups of the second taxonomy, with their counts."""
-    return groups(catalog)
 
 
 def part_labels() -> tuple[str, ...]:

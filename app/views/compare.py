@@ -17,7 +17,6 @@ from .format import times
 from .run_list import script_name
 
 FIRST, SECOND = "first", "second"
-_MINUS = "−"
 
 
 @dataclass(frozen=True)
@@ -134,14 +133,13 @@ def _step_time(report: Report) -> str:
 
 def _pair(change: StageChange) -> StagePair:
     delta_ms = change.change_s * 1e3
-    sign = "+" if delta_ms > 0 else _MINUS if delta_ms < 0 else "±"
     return StagePair(
         stage=change.stage,
         before_ms=change.before_s * 1e3,
         after_ms=change.after_s * 1e3,
         before=text.milliseconds(change.before_s * 1e3),
         after=text.milliseconds(change.after_s * 1e3),
-        change=f"{sign}{text.milliseconds(abs(delta_ms))}",
+        change=f"{text.sign(delta_ms)}{text.milliseconds(abs(delta_ms))}",
     )
 
 
@@ -161,12 +159,17 @@ def headline(comparison: Comparison) -> str:
     ratio = comparison.ratio
     if ratio is None:
         return f"These runs cannot be compared: {comparison.reason}."
-    what = "a sample" if ratio.per_sample else "a step"
-    interval = f"{times(ratio.low)} to {times(ratio.high)}" if ratio.low < ratio.high else "no interval"
+    what = "sample" if ratio.per_sample else "step"
     match comparison.outcome:
         case Outcome.FASTER:
-            return f"The second run takes {what} {times(ratio.median)} as fast ({interval})."
+            return f"The second run is {times(ratio.median)} as fast per {what} ({_interval(ratio.low, ratio.high)})."
         case Outcome.SLOWER:
-            return f"The second run takes {what} {times(1 / ratio.median)} as long ({interval} as fast)."
+            interval = _interval(1 / ratio.high, 1 / ratio.low)
+            return f"The second run takes a {what} {times(1 / ratio.median)} as long ({interval})."
         case _:
+            interval = _interval(ratio.low, ratio.high)
             return f"No evidence of a difference: {times(ratio.median)} as fast ({interval})."
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{times(low)} to {times(high)}" if low < high else "no interval"

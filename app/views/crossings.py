@@ -38,7 +38,7 @@ def crossings_view(report: Report) -> CrossingsView | None:
     how = (
         "Calls and bytes were counted in one step."
         if counted
-        else "Calls were not counted, for want of a step to count in or because the model is compiled."
+        else "Calls were not counted: there was no step to count in, or the model is compiled."
     )
     return CrossingsView(
         rows=tuple(_row(one) for one in report.crossings),

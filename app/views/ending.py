@@ -10,9 +10,9 @@ _ENDINGS = {
     RunStatus.STOPPED: "stopped once enough was recorded (--full lets the script run to its end)",
     RunStatus.FAILED: "the script failed",
     RunStatus.INTERRUPTED: "interrupted by hand",
-    RunStatus.LOST: "the recorder ended without a last word; what was written is shown",
+    RunStatus.LOST: "the recorder was killed before it could finish; what was written is shown",
     RunStatus.IMPORTED: "imported from a trace",
-    RunStatus.ATTACHED: "looked at from outside while it went on",
+    RunStatus.ATTACHED: "sampled from outside while it ran",
 }
 
 

@@ -1,4 +1,4 @@
-"""A run looked at from outside: shares with their intervals, from sampled stacks. It knows no milliseconds."""
+"""A run sampled from outside: shares with their intervals, from sampled stacks. It knows no milliseconds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def estimate_view(report: Report) -> EstimateView | None:
     return EstimateView(
         caption=(
             f"Estimated from {text.count(found.samples, 'sampled stack')} over {text.duration(found.seconds)}, "
-            "looked at from outside; whiskers are 95 % intervals. Step times cannot be known this way."
+            "sampled from outside; whiskers are 95 % intervals. Step times cannot be known this way."
         ),
         shares=tuple(_share(one) for one in sorted(found.stages, key=lambda one: -one.share)),
         lines=tuple(_line(line) for line in found.lines[:MAX_LINES]),

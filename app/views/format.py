@@ -50,6 +50,11 @@ def duration(seconds: float) -> str:
     return f"{minutes:,} min {rest} s"
 
 
+def sign(difference: float) -> str:
+    """What stands before the size of a difference: ``+``, ``−``, or ``±`` where there is none."""
+    return "+" if difference > 0 else "−" if difference < 0 else "±"
+
+
 def percent(share: float) -> str:
     """A share of 1 as in a verdict: ``73 %``, ``2.4 %``; what is more than nothing is at least ``<0.1 %``."""
     if share == 0:

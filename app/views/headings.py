@@ -32,7 +32,7 @@ RANKS = "Ranks"
 COLLECTIVES = "Collectives by kind"
 RANK_WAITS = "Collectives by rank"
 
-TELEMETRY = "The machine meanwhile"
+TELEMETRY = "The machine during the run"
 HOST = "Host"
 DEVICES = "Devices"
 

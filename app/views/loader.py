@@ -91,14 +91,12 @@ def _waiting(loader: LoaderReport) -> str:
 def _empty(loader: LoaderReport) -> Figure:
     told = "Share of fetches in which the training loop found no batch ready."
     if loader.empty_share is None:
-        return Figure("Found empty", "n/a", "because nothing is queued without workers", told)
-    return Figure("Found empty", text.percent(loader.empty_share), "of the fetches", told)
+        return Figure("Queue empty", "n/a", "because nothing is queued without workers", told)
+    return Figure("Queue empty", text.percent(loader.empty_share), "of the fetches", told)
 
 
 def _start(loader: LoaderReport) -> Figure:
-    told = (
-        "What the turn of an epoch costs the training thread: ending workers, starting them, the first batch."
-    )
+    told = "Cost of an epoch boundary to the training thread: ending workers, starting them, the first batch."
     if loader.start_s is None:
         return Figure("Start-up", "n/a", "because no epoch began in what was recorded", told)
     starts = f"workers started {loader.starts:,}× in the timed steps"

@@ -13,8 +13,11 @@ def escaped(text: str) -> str:
 
 
 def with_code(sentence: str) -> str:
-    """A sentence of our own in which what stands between backticks is code; the rest is escaped."""
+    """A sentence of our own in which what stands between backticks is code; the rest is escaped.
+
+    Should a word of a run have brought backticks that Markdown would pair in another way, all of it is escaped.
+    """
     parts = sentence.split("`")
-    if len(parts) % 2 == 0:
+    if len(parts) % 2 == 0 or "``" in sentence:
         return escaped(sentence)
     return "".join(f"`{part}`" if number % 2 else escaped(part) for number, part in enumerate(parts))

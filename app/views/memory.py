@@ -47,7 +47,8 @@ def _sentences(curve: MemoryCurveInfo) -> Iterator[str]:
         yield "(reserved: not told by the trace)."
     else:
         unused = max(0, curve.peak_reserved_bytes - curve.peak_allocated_bytes)
-        yield f"of {text.size(curve.peak_reserved_bytes)} reserved; {text.size(unused)} of it never held a tensor."
+        reserved = text.size(curve.peak_reserved_bytes)
+        yield f"of {reserved} reserved; {text.size(unused)} of it was not in use at that peak."
     if curve.relative:
         yield "The curve starts at an unknown level: heights are changes since the trace began."
     yield "Memory outside PyTorch's allocator (communication buffers, other processes) is not in it."

@@ -55,10 +55,10 @@ def _facts(use: MemoryUse) -> Iterator[tuple[str, str]]:
         return
     reserved = use.reserved_peak_bytes
     yield "reserved at most", _size(reserved)
-    yield "reserved, without a tensor", _size(None if reserved is None else max(reserved - use.peak_bytes, 0))
-    yield "free, in blocks in part in use", _size(use.inactive_split_bytes)
-    yield "beside PyTorch", _size(use.outside_bytes)
-    yield "asked again for memory", _times(use.retries)
+    yield "reserved beyond that peak", _size(None if reserved is None else max(reserved - use.peak_bytes, 0))
+    yield "inactive split blocks (fragmentation)", _size(use.inactive_split_bytes)
+    yield "outside PyTorch", _size(use.outside_bytes)
+    yield "allocation retries", _times(use.retries)
     yield "out of memory", _times(use.out_of_memory)
     predicted = use.largest_batch
     yield (

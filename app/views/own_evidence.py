@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from ...advisor.trial.own_evidence import OwnEvidence, own_evidence
+from ...advisor.trial.own_evidence import OwnEvidence
 from ...advisor.trial.verdict import Verdict
 from ...catalog import Method
 from . import format as text
-
-
-def open_own_evidence(runs_dir: Path, method: Method) -> OwnEvidence:
-    """The trials of a method in a folder of runs."""
-    return own_evidence(runs_dir, method)
 
 
 def own_evidence_sentence(found: OwnEvidence, method: Method) -> str:

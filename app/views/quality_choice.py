@@ -9,7 +9,7 @@ from ...advisor.compare.curves import Direction as Better
 from ...advisor.compare.methods import Source, shared_metrics
 from ...advisor.compare.metric_names import direction_of
 
-__all__ = ["Better", "cost_choices", "cost_label", "metric_choices", "named_direction"]
+__all__ = ["Better", "cost_choices", "cost_label", "metric_choices"]
 
 
 def metric_choices(sources: Sequence[Source]) -> list[str]:
@@ -36,8 +36,3 @@ def cost_label(cost: str) -> str:
             return "energy, J"
         case _:
             return cost
-
-
-def named_direction(metric: str) -> Better | None:
-    """Which way the metric gets better, by its name."""
-    return direction_of(metric)

@@ -98,7 +98,7 @@ def _cheaper(comparison: QualityComparison, best: MethodResult, found: Speedup, 
     if any(one.median <= 1 / PRACTICAL_RATIO for one in _along(best)):
         return Headline(
             "cheaper there, not everywhere",
-            f"{sentence}; over all qualities speed-ups reach from {whole_range(best.speedups)}.",
+            f"{sentence}; over all qualities speed-ups range from {whole_range(best.speedups)}.",
             Tone.CONCERN,
         )
     return Headline("cheaper", f"{sentence}.", Tone.HEALTHY)
@@ -117,7 +117,7 @@ def _costlier(comparison: QualityComparison, aim: str) -> Headline:
     if any(one.median >= PRACTICAL_RATIO for one in _along(result)):
         return Headline(
             "costlier there, not everywhere",
-            f"{sentence}; over all qualities speed-ups reach from {whole_range(result.speedups)}.",
+            f"{sentence}; over all qualities speed-ups range from {whole_range(result.speedups)}.",
             Tone.CONCERN,
         )
     return Headline("costlier", f"{sentence}.", Tone.PROBLEM)
@@ -144,5 +144,5 @@ def _with_reserve(found: Headline, *, asked: bool) -> Headline:
     if not asked or found.tone is Tone.UNKNOWN:
         return found
     return Headline(
-        found.label, f"{found.sentence[:-1]}, if the answer to what is asked below is yes.", found.tone
+        found.label, f"{found.sentence[:-1]}, provided the open questions below are answered yes.", found.tone
     )

@@ -17,7 +17,7 @@ UNREADABLE = "unreadable"
 _LAUNCHERS = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
 _NOT_ANALYSED = {
     RunStatus.RECORDING: "Being recorded now: open it to follow it.",
-    RunStatus.LOST: "Its recorder ended without a last word: open it to see what was recorded.",
+    RunStatus.LOST: "Its recorder was killed before it could finish: open it to see what was recorded.",
 }
 
 

@@ -10,7 +10,7 @@ from .device import KernelRow
 from .diagnosis import LineView, RankView
 from .memory_use import MemoryUseView
 
-LEARNING_LEFT_ALONE = "learning left alone"
+NO_EFFECT_ON_LEARNING = "no effect on what is learned"
 
 
 def line_rows(lines: Iterable[LineView]) -> list[dict[str, str]]:
@@ -97,4 +97,4 @@ def cell_rows(matrix: CellMatrix) -> list[dict[str, str]]:
 def _cells(matrix: CellMatrix) -> Iterator[tuple[str, str, CellView]]:
     for component, row in matrix.rows:
         for action, cells in zip(ACTIONS, row, strict=True):
-            yield from ((component, action or LEARNING_LEFT_ALONE, cell) for cell in cells)
+            yield from ((component, action or NO_EFFECT_ON_LEARNING, cell) for cell in cells)

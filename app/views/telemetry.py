@@ -70,8 +70,8 @@ def _host(host: HostTelemetry) -> Iterator[tuple[str, str]]:
     yield "swapped", _size(host.swap_bytes)
     yield "read from disk", _rate(host.read_bytes_s)
     yield "written to disk", _rate(host.written_bytes_s)
-    yield "clock over its most", _share(host.clock_share)
-    yield "slowed for heat", "n/a" if host.thermal_events is None else f"{host.thermal_events:,}×"
+    yield "clock, share of maximum", _share(host.clock_share)
+    yield "thermal throttling events", "n/a" if host.thermal_events is None else f"{host.thermal_events:,}×"
     yield "CPU quota used up", _share(host.quota_throttled_share)
 
 
@@ -85,8 +85,10 @@ def _device(device: DeviceTelemetry) -> dict[str, str]:
         "memory bandwidth used": _share(device.dram_active),
         "memory": _of(device.memory_peak_bytes, device.memory_total_bytes),
         "clock": _with(device.clock_mhz, "MHz"),
-        "held down": _share(device.held_share),
-        "because of": ", ".join(f"{name} {text.percent(one)}" for name, one in device.reason_shares.items())
+        "clock throttled": _share(device.held_share),
+        "throttle reasons": ", ".join(
+            f"{name} {text.percent(one)}" for name, one in device.reason_shares.items()
+        )
         or "n/a",
         "power": _with(device.power_w, "W"),
         "temperature": _with(device.temperature_c, "°C"),

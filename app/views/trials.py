@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
-from ...advisor.trial.calibration import Calibration, calibration
+from ...advisor.trial.calibration import Calibration
 from ...profiler.report import Prediction, Speedup, Trial
 
 NOT_PREDICTED = "not predicted"
@@ -64,11 +63,6 @@ def trial_rows(trials: Iterable[Trial]) -> list[TrialRow]:
         )
         for trial in trials
     ]
-
-
-def open_calibration(runs_dir: Path) -> Calibration:
-    """Predicted beside measured over all runs of a folder."""
-    return calibration(runs_dir)
 
 
 def calibration_sentence(found: Calibration) -> str:

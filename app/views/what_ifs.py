@@ -41,9 +41,7 @@ class WhatIfView:
     @property
     def rest(self) -> str:
         """The changes without effect in a sentence; empty where there is none."""
-        return (
-            f"Next to nothing would come of: {'; '.join(self.without_effect)}." if self.without_effect else ""
-        )
+        return f"No noticeable gain from: {'; '.join(self.without_effect)}." if self.without_effect else ""
 
 
 def what_if_view(report: Report) -> WhatIfView | None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from ..core_wait import NOTEWORTHY_SHARE
 from ..observation import Observation
 from ..report import Fact, Finding, LoaderReport, TransformReport, Where
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, short_path, stage_finding
-from .thresholds import (
-    CPU_BOUND_SHARE,
-    DOMINANT_PART,
-    STARVED_SHARE,
-    WAITING_CPU_SHARE,
-)
+from .thresholds import DOMINANT_PART, STARVED_SHARE, WAITING_CPU_SHARE
 
 
 def find(observation: Observation) -> Finding | None:
@@ -69,22 +65,17 @@ def _explain(cause: str | None, loader: LoaderReport | None, workers: int | None
     count = f"{workers} worker process{'es' if workers != 1 else ''}"
     if cause is None or loader is None:
         return "how its batches are made was not seen"
-    batch = f"a batch takes {ms(loader.batch_wall_s)}"
     match cause:
         case "main-process-loading":
-            return f"it makes each batch itself, with no worker process, and {batch} {_kind_of_work(loader)}"
+            return f"it makes each batch itself, with no worker process, and a batch takes {_kind_of_work(loader)}"
         case "worker-restart":
             return f"its {count} were started anew {loader.starts} times, {ms(loader.start_s or 0)} each time"
         case "collate":
             return f"collating takes {ms(loader.collate_wall_s)} of the {ms(loader.batch_wall_s)} of a batch"
         case "oversubscribed":
             return f"its {count} wait {percent(loader.core_wait_share or 0)} of their time for a free core"
-        case "storage-latency":
-            return (
-                f"{batch} in each of {count}, {percent(1 - _cpu_share(loader))} of it waiting, not computing"
-            )
         case _:
-            return f"{batch} in each of {count}, {percent(_cpu_share(loader))} of it computing"
+            return f"in each of {count} a batch takes {_kind_of_work(loader)}"
 
 
 def _cpu_share(loader: LoaderReport) -> float:
@@ -93,12 +84,17 @@ def _cpu_share(loader: LoaderReport) -> float:
 
 
 def _kind_of_work(loader: LoaderReport) -> str:
-    cpu_share = _cpu_share(loader)
-    if cpu_share >= CPU_BOUND_SHARE:
-        return "of computing"
-    if cpu_share <= WAITING_CPU_SHARE:
-        return f"of which {percent(1 - cpu_share)} is waiting, not computing"
-    return f"of which {percent(cpu_share)} is computing"
+    """How long a batch takes, and how much of that is spent on what; the parts are those of the evidence."""
+    took, for_core, computing = (
+        ms(loader.batch_wall_s),
+        loader.core_wait_share or 0.0,
+        min(loader.cpu_share, 1.0),
+    )
+    if for_core >= NOTEWORTHY_SHARE:
+        return f"{took}, {percent(computing)} of it computing and {percent(for_core)} waiting for a free core"
+    if _cpu_share(loader) <= WAITING_CPU_SHARE:
+        return f"{took}, {percent(1 - computing)} of it waiting, not computing"
+    return f"{took}, {percent(computing)} of it computing"
 
 
 def _where(observation: Observation, loader: LoaderReport | None) -> tuple[Where, ...]:

@@ -19,7 +19,7 @@ def growing(observation: Observation) -> Finding | None:
     if device is None or growth is None or not grows(device.growth, growth):
         return None
     left = device.growth.steps_left
-    forecast = "" if left is None else f", and reaches its limit in about {left:.0f} steps"
+    forecast = "" if left is None else f", and reaches its limit in about {left:,.0f} steps"
     return memory_finding(
         observation,
         cause="growing-memory",
@@ -73,7 +73,7 @@ def _why(cause: str, device: DeviceMemory, use: MemoryUse | None) -> str:
     match cause:
         case "fragmentation":
             unused = device.reserved_peak_bytes - device.allocated_peak_bytes
-            return f"{mega(max(unused, device.inactive_split_bytes))} of what is reserved never held a tensor at once"
+            return f"{mega(max(unused, device.inactive_split_bytes))} of what is reserved was not in use at the peak"
         case "activation-memory":
             return f"activations and workspace are {mega(sizes[ACTIVATIONS])} of it, and grow with the batch"
         case "optimizer-state":
@@ -98,7 +98,7 @@ def _facts(device: DeviceMemory) -> list[Fact]:
     if growth.limit_bytes is not None:
         facts.append(Fact(name="memory limit", value=growth.limit_bytes, unit="bytes", basis="setup"))
     if device.outside_bytes is not None:
-        facts.append(Fact(name="beside PyTorch on the GPU", value=device.outside_bytes, unit="bytes"))
+        facts.append(Fact(name="outside PyTorch on the GPU", value=device.outside_bytes, unit="bytes"))
     return facts
 
 

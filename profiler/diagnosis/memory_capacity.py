@@ -50,7 +50,7 @@ def _growing(observation: Observation) -> Finding | None:
         return None
     cause, left = _cause(observation, memory), _steps_left(observation, memory, growth)
     forecast = (
-        "" if left is None else f", and ends in about {left:.0f} steps ({_time(left * observation.step_s)})"
+        "" if left is None else f", and ends in about {left:,.0f} steps ({_time(left * observation.step_s)})"
     )
     return memory_finding(
         observation,

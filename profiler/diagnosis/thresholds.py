@@ -134,9 +134,8 @@ FULL_PRECISION_SHARE = 0.5
 #: Kernels that convert image layouts are worth a word from this share of kernel time on. Ours: reports of channels-last
 #: gained 1.2 times where each convolution was converted around, and nothing where none was.
 LAYOUT_SHARE = 0.05
-#: CPU seconds per wall second of making a batch, from which on loading computes, and up to which it waits. Ours: a
-#: process alone on its core shows 0.95 and more when it computes, and a sleep or a read from a slow store under 0.3.
-CPU_BOUND_SHARE = 0.7
+#: CPU seconds per wall second of making a batch, up to which loading waits. Ours: a process alone on its core shows
+#: 0.95 and more when it computes, and a sleep or a read from a slow store under 0.3.
 WAITING_CPU_SHARE = 0.4
 #: Workers that wait this share of their batch time for a core have too many neighbours: each other, if there are as
 #: many of them as cores, which the training needs too; else other processes. Ours.

@@ -276,6 +276,36 @@ def test_the_next_bottleneck_agrees_with_the_predicted_speedup(make_report: Call
     assert first.next_bottleneck.endswith(f"of {left_ms:.1f} ms")
 
 
+@pytest.mark.parametrize(
+    ("kind", "metric"),
+    [
+        (Kind.CHECKPOINT_IO, "checkpoint time"),
+        (Kind.EVALUATION, "evaluation time"),
+        (Kind.LOGGING, "logging time"),
+    ],
+)
+def test_a_method_is_verified_by_what_it_is_prescribed_for(
+    kind: Kind, metric: str, make_report: Callable[..., Report]
+) -> None:
+    found = prescribe(make_report((kind, 0.6), setup={"device.kind": "cpu"}), CATALOG).prescriptions
+    rarer = next(one for one in found if one.method == "eval-and-log-frequency")
+    assert rarer.verify.startswith(metric) and ";" not in rarer.verify
+
+
+def test_a_bound_above_the_findings_own_says_why(make_report: Callable[..., Report]) -> None:
+    # GIVEN the same run, once with a rest that is known to take less when nothing disturbs it
+    stages = {Stage.CHECKPOINT: 0.6, Stage.FORWARD: 0.1, Stage.BACKWARD: 0.3}
+    report = make_report((Kind.CHECKPOINT_IO, 0.6), setup={"device.kind": "cpu"}, stages=stages)
+    shares = [share.model_copy(update={"rest_quick_s": 0.02}) for share in report.stages]
+    relieved = report.model_copy(update={"stages": shares})
+    # WHEN both are prescribed for THEN the bound that is more than the finding's time is explained, the other is not
+    for told, explained in ((relieved, True), (report, False)):
+        first = prescribe(told, CATALOG).prescriptions[0]
+        assert first.predicted_speedup is not None
+        assert (first.predicted_speedup.bound > 2.51) is explained
+        assert ("without that, 2.50× is the bound" in first.basis) is explained
+
+
 @pytest.mark.parametrize("device", ["cuda", "cpu"])
 def test_negatives_of_a_like_setting_are_shown_first(bundled: Catalog, device: str) -> None:
     setup: Mapping[str, object] = {"device.kind": device, "task.domain": "vision"}

@@ -91,7 +91,7 @@ def finding(severity: Severity = Severity.HIGH) -> Finding:
         where=[Where(file="/home/u/train.py", line=12, function="load")],
         evidence=[
             Fact(name="share of step", value=0.6),
-            Fact(name="most it can bring", value=2.5, unit="×", basis="derived"),
+            Fact(name="speed-up if only this time went", value=2.5, unit="×", basis="derived"),
             Fact(name="loader.num_workers", value=0, basis="setup"),
         ],
         summary=VERDICT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -104,10 +105,41 @@ def test_another_process_with_the_same_pid_is_not_it_and_is_left_alone(run: RunF
     assert psutil.Process(os.getpid()).is_running()
 
 
+@pytest.mark.parametrize("pid", [-1, 0, 2**70])
+def test_a_pid_that_no_process_has_is_nobodys(run: RunFolder, pid: int) -> None:
+    note(run, pid=pid)
+    found = last_started(run)
+    assert found is not None and not found.running
+    assert running_in(run.path.parent) is None
+    cancel(run)
+
+
 def test_the_log_is_cut_to_its_end(run: RunFolder) -> None:
     note(run)
     (run.path / "trials" / "process.log").write_bytes(b"\xff first\n" * 20_000 + b"last\n")
     assert log_tail(run, lines=2).splitlines()[-1] == "last"
+
+
+def test_a_run_with_an_equals_sign_in_its_name_is_the_one_that_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, samples: Any
+) -> None:
+    # GIVEN a run that could be taken for a change
+    (tmp_path / "runs").mkdir()
+    named = samples.store(tmp_path / "runs", "lr=0.1", report=samples.full_report("a"))
+    started: list[list[str]] = []
+
+    def popen(command: list[str], **more: Any) -> Any:
+        started.append(command)
+        return original([sys.executable, "-c", ""])
+
+    original = subprocess.Popen
+    monkeypatch.setattr("trainrx.app.background_trial.subprocess.Popen", popen)
+
+    # WHEN the autopilot is started on it
+    start(named, [AUTOPILOT], budget_s=60)
+
+    # THEN its own path is what is tried
+    assert started[0][-2:] == ["--", str(named.path.resolve())]
 
 
 def test_started_found_again_and_cancelled_with_all_that_it_started(run: RunFolder) -> None:

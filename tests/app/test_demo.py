@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from trainrx.app import demo_pictures
 from trainrx.app.demo import SCRIPT
 from trainrx.app.demo_pictures import TILE_PX, make_pictures
 from trainrx.profiler.errors import UsageError
@@ -35,6 +36,20 @@ def test_they_are_made_once(pictures: Path) -> None:
     before = kept.stat().st_mtime_ns
     assert make_pictures(pictures) == len(list(pictures.glob("*/*.jpg")))
     assert kept.stat().st_mtime_ns == before
+
+
+def test_they_are_made_in_a_folder_that_is_there_already(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # GIVEN an empty folder, or one in which the demo was broken off before
+    tile = [("china", Image.new("RGB", (TILE_PX, TILE_PX)))]
+    monkeypatch.setattr(demo_pictures, "_photographs", lambda: tile)
+    for left in ("", ".part/china"):
+        folder = tmp_path / f"data{len(left)}"
+        (folder / left).mkdir(parents=True)
+        # THEN it has pictures, and nothing else
+        assert make_pictures(folder) == 1
+        assert [path.name for path in folder.iterdir()] == ["china"]
 
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:

@@ -13,7 +13,11 @@ from typing import Any
 import psutil
 import pytest
 
+from trainrx.app import analysing
 from trainrx.app.cli import main
+from trainrx.app.recording import _analyse_and_store
+from trainrx.profiler import analysis
+from trainrx.profiler.errors import UsageError
 from trainrx.profiler.progress import ProgressReader
 from trainrx.profiler.report import SCHEMA_VERSION
 from trainrx.profiler.store import RunFolder, list_runs
@@ -182,12 +186,6 @@ def test_a_module_is_run_with_its_arguments(cli: Cli, write_script, monkeypatch:
             lambda text: text.replace('"schema_version": 1', '"schema_version": 99'),
             "upgrade trainrx",
         ),
-        ("report.json", lambda text: text[: len(text) // 2], "report.json is damaged"),
-        (
-            "report.json",
-            lambda text: text.replace('"schema_version": 1', '"schema_version": 99'),
-            "upgrade trainrx",
-        ),
     ],
 )
 def test_a_damaged_or_newer_run_is_one_sentence(
@@ -202,6 +200,15 @@ def test_a_damaged_or_newer_run_is_one_sentence(
         assert (code, stdout) == (3, "") and one_sentence(stderr) and says in stderr
 
 
+def test_a_damaged_report_is_made_anew_and_said(cli: Cli, write_script) -> None:
+    cli("profile", str(write_script(TELLING)), "0")
+    path = list_runs(Path(os.environ["TRAINRX_RUNS"]))[0].path / "report.json"
+    path.write_text(path.read_text()[:99])
+    code, stdout, stderr = cli("show", "--json")
+    assert code == 0 and "never imported torch" in json.loads(stdout)["verdict"]
+    assert one_sentence(stderr) and "report.json is damaged" in stderr and "analysed anew" in stderr
+
+
 @pytest.mark.parametrize("name", ["no-such-run", "last", "\x1b[2J", "x" * 5000])
 def test_a_run_that_is_not_there_is_one_sentence(cli: Cli, name: str) -> None:
     code, stdout, stderr = cli("show", name)
@@ -210,13 +217,37 @@ def test_a_run_that_is_not_there_is_one_sentence(cli: Cli, name: str) -> None:
 
 def test_a_full_disk_still_tells_the_verdict(cli: Cli, write_script, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(run: RunFolder, steps: object) -> None:
-        from trainrx.profiler.errors import UsageError
-
         raise UsageError("cannot write steps.parquet: No space left on device")
 
     monkeypatch.setattr(RunFolder, "write_steps", full)
     code, _, stderr = cli("profile", str(write_script(TELLING)), "0")
     assert code == 4 and "No space left on device" in stderr and "never imported torch" in stderr
+
+
+def test_on_a_full_disk_a_run_is_analysed_once_and_its_advice_is_told(
+    tmp_path: Path, samples: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # GIVEN a recorded run on a disk that takes no more
+    run = samples.store(tmp_path, "a", kept=samples.manifest("a", options={"warmup": 2}))
+    samples.write_recording(run, 12)
+    analysed: list[RunFolder] = []
+
+    def counted(folder: RunFolder) -> Any:
+        analysed.append(folder)
+        return analysis.analyse(folder)
+
+    def full(folder: RunFolder, report: object) -> None:
+        raise UsageError("cannot write report.json: No space left on device")
+
+    monkeypatch.setattr(analysing, "analyse", counted)
+    monkeypatch.setattr(RunFolder, "write_report", full)
+
+    # WHEN it is analysed
+    report = _analyse_and_store(run)
+
+    # THEN that happens once, and what to try is told all the same
+    assert report.findings and report.prescriptions
+    assert analysed == [run]
 
 
 ENDLESS = """
@@ -286,7 +317,7 @@ def test_a_killed_recorder_leaves_what_it_had(cli: Cli, write_script, tmp_path: 
         assert code == 0
         report = json.loads(stdout)
         assert report["run"]["status"] == "lost" and report["step_time"]["n"] > 0
-        assert "without a last word" in cli("show", str(run.path))[1]
+        assert "the recorder was killed before it could finish" in cli("show", str(run.path))[1]
         assert not (run.path / "report.json").exists()
     finally:
         os.killpg(process.pid, signal.SIGKILL)

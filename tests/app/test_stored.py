@@ -9,8 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from trainrx.app import advising
 from trainrx.app.stored import current_report, fingerprint, named_run, open_run, status_of
 from trainrx.profiler.errors import InputError
+from trainrx.profiler.report import Report, WhatIf
 from trainrx.profiler.vocabulary import RunStatus
 
 
@@ -48,6 +50,40 @@ def test_a_damaged_report_is_made_anew_and_said(runs: Path, samples: Any) -> Non
     stored = open_run(run)
     assert stored.report.step_time is not None
     assert "analysed anew" in stored.notes[0]
+
+
+@pytest.mark.parametrize("opened", [current_report, lambda run: open_run(run).report], ids=["shown", "drawn"])
+def test_a_run_is_analysed_with_what_ifs_whoever_opens_it(
+    runs: Path, samples: Any, monkeypatch: pytest.MonkeyPatch, opened: Any
+) -> None:
+    # GIVEN a run without a report, whose trace can be replayed
+    def replayed(report: Report, folder: Path) -> Report:
+        found = WhatIf(
+            change="launch cost removed",
+            measured_step_s=0.1,
+            predicted_step_s=0.08,
+            bound_step_s=0.07,
+            unexplained_share=0.0,
+        )
+        return report.model_copy(update={"what_ifs": [found]})
+
+    monkeypatch.setattr(advising, "with_what_ifs", replayed)
+    run = samples.store(runs, "a", kept=samples.manifest("a", options={"warmup": 2}))
+    samples.write_recording(run, 12)
+
+    # THEN predictions that rest on the replay are the same in the terminal and in the dashboard
+    assert [one.change for one in opened(run).what_ifs] == ["launch cost removed"]
+
+
+@pytest.mark.parametrize("changes", [{"sources": {"0": "rank0.json"}}, {"status": RunStatus.ATTACHED}])
+def test_what_was_never_recorded_is_not_analysed_anew(runs: Path, samples: Any, changes: Any) -> None:
+    run = samples.store(runs, "a", kept=samples.manifest("a").model_copy(update=changes))
+    for text in ("{", None):
+        (run.path / "report.json").unlink(missing_ok=True)
+        if text is not None:
+            (run.path / "report.json").write_text(text)
+        with pytest.raises(InputError, match=r"report\.json (is damaged|does not exist)"):
+            open_run(run)
 
 
 def test_a_damaged_step_table_leaves_the_report(runs: Path, samples: Any) -> None:

@@ -24,14 +24,27 @@ def row(**changes: object) -> Evidence:
 def test_what_is_missing_reads_not_stated() -> None:
     sentence = gain_sentence(row(gain=1.5))
     assert sentence == (
-        "1.5× step-time; task: not stated; model: not stated; hardware: not stated; against: not stated; "
+        "1.5× faster (step time); task: not stated; model: not stated; hardware: not stated; against: not stated; "
         "grade C; source: arXiv 2001.00001"
     )
 
 
 def test_a_small_gain_is_not_rounded_away() -> None:
-    assert ratio_words(row(gain=1.004)) == "1.004× step-time"
-    assert ratio_words(row(gain=0.996)) == "0.996× step-time (worse)"
+    assert ratio_words(row(gain=1.004)) == "1.004× faster (step time)"
+    assert ratio_words(row(gain=0.996)) == "1.004× slower (step time)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "gain", "words"),
+    [
+        (GainKind.MEMORY, 1.07, "1.07× less memory"),
+        (GainKind.MEMORY, 0.8, "1.25× more memory"),
+        (GainKind.THROUGHPUT, 2.0, "2× faster (throughput)"),
+        (GainKind.FLOPS, 1.0, "no change (flops)"),
+    ],
+)
+def test_a_ratio_says_which_way_it_goes(kind: GainKind, gain: float, words: str) -> None:
+    assert ratio_words(row(gain_kind=kind, gain=gain)) == words
 
 
 def test_no_ratio_is_said_so() -> None:
@@ -78,7 +91,7 @@ def test_every_bundled_link_is_https(bundled: Catalog) -> None:
 def test_expectations_read_as_sentences() -> None:
     expected = Expectation(metric=Metric.DATA_WAIT, direction=Direction.FALLS, at_least=0.2)
     assert expectation_sentence(expected) == (
-        "time per step spent waiting for data must fall by at least 20 % of its former value"
+        "time per step spent waiting for data must fall by at least 20 %"
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from trainrx.profiler.deep_window import with_device
 from trainrx.profiler.diagnosis.device.observation import DeviceObservation
+from trainrx.profiler.diagnosis.finding import ALONE
 from trainrx.profiler.report import Fact, Finding
 from trainrx.profiler.vocabulary import Confidence, IdleCause, Kind, Severity
 
@@ -64,14 +65,14 @@ def test_host_findings_are_held_to_idle_time_only_without_the_devices_clock() ->
 def test_a_finding_that_is_held_says_so() -> None:
     # GIVEN loading that takes 60 % of the host's time, on a GPU that idles for 10 %
     loading = clocked("too-few-workers", Kind.DATA_LOADING)
-    evidence = [*loading.evidence, Fact(name="most it can bring", value=2.5, unit="×", basis="derived")]
+    evidence = [*loading.evidence, Fact(name=ALONE, value=2.5, unit="×", basis="derived")]
     # WHEN it is held to that
     found = joined(loading.model_copy(update={"evidence": evidence}), is_clocked=False)[Kind.DATA_LOADING]
     # THEN sentence and numbers promise no more
     assert found.summary.startswith("by the clock; the GPU had nothing to do for only 10 % of the time")
     told = {fact.name: (fact.value, fact.basis) for fact in found.evidence}
     assert told["share of step"] == (0.1, "derived")
-    assert told["most it can bring"] == (pytest.approx(1 / 0.9), "derived")
+    assert told[ALONE] == (pytest.approx(1 / 0.9), "derived")
 
 
 def test_computing_stands_behind_waits_that_are_more_than_notes() -> None:

@@ -1,8 +1,10 @@
 """The run folder: found by name, readable when damaged, in one sentence when it is not."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from trainrx.profiler.errors import InputError, UsageError
@@ -78,9 +80,12 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (RunStatus.RECORDING, os.getpid(), 12.0, RunStatus.LOST),
         (RunStatus.RECORDING, 2**22 + 5, None, RunStatus.LOST),
         (RunStatus.RECORDING, None, None, RunStatus.LOST),
+        (RunStatus.RECORDING, -1, None, RunStatus.LOST),
+        (RunStatus.RECORDING, 0, 12.0, RunStatus.LOST),
+        (RunStatus.RECORDING, 2**70, 12.0, RunStatus.LOST),
         (RunStatus.FAILED, 2**22 + 5, None, RunStatus.FAILED),
     ],
-    ids=["alive", "pid-reused", "gone", "pid-unknown", "ended-before"],
+    ids=["alive", "pid-reused", "gone", "pid-unknown", "negative", "zero", "beyond-all-pids", "ended-before"],
 )
 def test_a_run_whose_recorder_is_gone_is_lost(
     tmp_path: Path, status: RunStatus, pid: int | None, started: float | None, shown: RunStatus
@@ -154,6 +159,39 @@ def test_a_damaged_step_table_is_one_sentence(tmp_path: Path) -> None:
     (run.path / "steps.parquet").write_bytes(b"PAR1 no table PAR1")
     with pytest.raises(InputError, match="is damaged"):
         run.steps()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda table: table.drop(columns="phase"), "it has no column phase"),
+        (lambda table: table.drop(columns=list(table)), "it has no column duration_s"),
+        (lambda table: table.assign(duration_s="long"), "duration_s is of a wrong type"),
+        (lambda table: table.assign(outlier="yes"), "outlier is of a wrong type"),
+        (lambda table: table.assign(duration_s=float("nan")), "it has empty cells"),
+    ],
+    ids=["no-phase", "nothing", "text-for-seconds", "text-for-outliers", "empty-cells"],
+)
+def test_a_step_table_without_its_columns_is_one_sentence(
+    tmp_path: Path, change: Callable[[pd.DataFrame], pd.DataFrame], said: str
+) -> None:
+    run = a_run(tmp_path, "a")
+    table = pd.DataFrame(
+        {"step": [0, 1], "duration_s": [0.1, 0.2], "phase": "timed", "outlier": False, "forward": [0.1, 0.2]}
+    )
+    run.write_steps(table)
+    assert run.steps() is not None
+    run.write_steps(change(table))
+    with pytest.raises(InputError, match=said):
+        run.steps()
+
+
+def test_a_whole_id_is_found_though_another_one_begins_with_it(tmp_path: Path) -> None:
+    run = a_run(tmp_path, "2026-a-1")
+    a_run(tmp_path, "2026-a-1-copy")
+    assert find_run("2026-a-1", tmp_path).path == run.path
+    with pytest.raises(InputError, match=r"2 runs .* begin with 2026"):
+        find_run("2026", tmp_path)
 
 
 def test_runs_are_found_by_folder_id_beginning_and_last(tmp_path: Path) -> None:

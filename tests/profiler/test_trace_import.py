@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from trainrx.profiler.agent.format import TRACE_FILE
 from trainrx.profiler.errors import InputError, UsageError
 from trainrx.profiler.ingest.column_store import read_columns
 from trainrx.profiler.ingest.kineto import read_kineto
@@ -299,6 +301,22 @@ def test_a_rank_or_run_that_is_not_there_is_refused(tmp_path: Path, folder: Path
         export_steps(run, tmp_path / "out.json", rank=9)
     with pytest.raises(InputError, match="is no run with a trace"):
         export_steps(tmp_path / "traces", tmp_path / "out.json")
+
+
+def test_steps_of_a_recorded_run_are_exported(tmp_path: Path) -> None:
+    # GIVEN what `trainrx profile` leaves: a trace that torch wrote beside the spans of each rank
+    for rank in (0, 1):
+        path = tmp_path / "run" / "ranks" / str(rank) / TRACE_FILE
+        path.parent.mkdir(parents=True)
+        path.write_bytes(gzip.compress(json.dumps(training(rank)).encode()))
+
+    # WHEN steps of one rank are exported
+    export_steps(tmp_path / "run", tmp_path / "out.json", steps="1", rank=1)
+
+    # THEN they are that rank's
+    trace = read_kineto(tmp_path / "out.json")
+    assert trace.info.rank == 1
+    assert [name for name in trace.names if name.startswith("ProfilerStep")] == ["ProfilerStep#1"]
 
 
 @pytest.mark.parametrize(("text", "steps"), [("3", (3, 3)), ("3:5", (3, 5)), (" 3 : 5 ", (3, 5))])

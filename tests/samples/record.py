@@ -2,7 +2,7 @@
 
 Each is a real run of a script whose bottleneck is known, recorded with the command that users type. What tells of the
 machine and the place it was recorded at is taken out; no number is touched. A run that waits for something else than it
-should is not taken.
+should, or for a free core, is not taken.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from typing import Any
 from trainrx.app.bundled import SAMPLES, sample_name
 from trainrx.app.demo_pictures import make_pictures
 from trainrx.app.views.run_list import headline
-from trainrx.profiler.report import parse_report
+from trainrx.profiler.core_wait import NOTEWORTHY_SHARE
+from trainrx.profiler.report import Report, parse_report
 from trainrx.profiler.store import MANIFEST_FILE, REPORT_FILE, STEPS_FILE
 from trainrx.profiler.vocabulary import Family
 
@@ -63,13 +64,26 @@ def _renew(family: Family, recipe: Recipe) -> int:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve()
         run = _record(place, recipe)
-        found = headline(parse_report((run / REPORT_FILE).read_bytes(), source=str(run)))
-        if found is None or found.family is not family:
-            print(f"{sample_name(family)}: not taken, it waits for {None if found is None else found.kind}")
-            return 1
-        bundle(run, place, SAMPLES / sample_name(family))
-    print(f"{sample_name(family)}: {found.kind}, {found.share:.0%} of a step")
-    return 0
+        report = parse_report((run / REPORT_FILE).read_bytes(), source=str(run))
+        reason = why_not_taken(report, family)
+        if reason is None:
+            bundle(run, place, SAMPLES / sample_name(family))
+    print(f"{sample_name(family)}: {'taken' if reason is None else f'not taken, {reason}'}")
+    return 0 if reason is None else 1
+
+
+def why_not_taken(report: Report, family: Family) -> str | None:
+    """What makes a run no example of its family; None where it is one."""
+    found = headline(report)
+    if found is None or found.family is not family:
+        return f"it waits for {None if found is None else found.kind}"
+    waited = report.core_wait_share or 0.0
+    if waited > NOTEWORTHY_SHARE:
+        return (
+            f"its training thread waited {waited:.0%} of the time for a free core, {NOTEWORTHY_SHARE:.0%} is the most: "
+            "record it where nothing else runs"
+        )
+    return None
 
 
 def _record(place: Path, recipe: Recipe) -> Path:

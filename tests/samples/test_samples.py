@@ -20,6 +20,8 @@ from trainrx.profiler.errors import InputError
 from trainrx.profiler.store import list_runs
 from trainrx.profiler.vocabulary import Family
 
+from .record import why_not_taken
+
 MAX_BYTES = 1_000_000
 NAMES = [sample_name(family) for family in Family]
 TEXTS = sorted(SAMPLES.glob("*/*.json"))
@@ -64,6 +66,23 @@ def test_each_opens_whole_and_waits_for_what_its_family_says(family: Family) -> 
     assert len(stored.steps) == stored.report.run.steps_recorded
     assert stored.report.prescriptions
     assert not can_try(stored.report), "its script is not here"
+
+
+@pytest.mark.parametrize(
+    ("family", "waited", "reason"),
+    [
+        (Family.COMPUTE, 0.02, None),
+        (Family.COMPUTE, None, None),
+        (Family.COMPUTE, 0.3, "waited 30% of the time for a free core"),
+        (Family.MEMORY, 0.02, "it waits for"),
+    ],
+)
+def test_a_run_of_a_busy_machine_or_of_another_family_is_not_taken(
+    family: Family, waited: float | None, reason: str | None
+) -> None:
+    report = sample_run(sample_name(Family.COMPUTE)).report().model_copy(update={"core_wait_share": waited})
+    said = why_not_taken(report, family)
+    assert said is None if reason is None else said is not None and reason in said
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from trainrx.app.recording import store_analysis
+from trainrx.app.analysing import store_analysis
 from trainrx.profiler.report import Report, parse_report
 from trainrx.profiler.store import RunFolder
 

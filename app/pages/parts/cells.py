@@ -6,13 +6,13 @@ from html import escape
 from urllib.parse import urlencode
 
 from ...views.advice import ACTIONS, CellMatrix, CellView
-from ...views.tables import LEARNING_LEFT_ALONE
+from ...views.tables import NO_EFFECT_ON_LEARNING
 
 
 def matrix(found: CellMatrix) -> str:
     """The table as HTML: parts of the recipe down, actions across."""
     used = [number for number in range(len(ACTIONS)) if any(row[number] for _, row in found.rows)]
-    head = "".join(f"<th>{escape(ACTIONS[number] or LEARNING_LEFT_ALONE)}</th>" for number in used)
+    head = "".join(f"<th>{escape(ACTIONS[number] or NO_EFFECT_ON_LEARNING)}</th>" for number in used)
     rows = "".join(
         f"<tr><th>{escape(part)}</th>{''.join(f'<td>{_cells(row[number])}</td>' for number in used)}</tr>"
         for part, row in found.rows

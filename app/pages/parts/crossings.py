@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from trainrx.app.pages.parts.caption import caption
 from trainrx.app.views import headings
 from trainrx.app.views.crossings import CrossingsView
 from trainrx.app.views.tables import crossing_rows
@@ -12,7 +13,7 @@ from trainrx.app.views.tables import crossing_rows
 def show(view: CrossingsView) -> None:
     """One row a line."""
     st.subheader(headings.CROSSINGS, anchor=False)
-    st.caption(view.caption)
+    caption(view.caption)
     st.dataframe(
         crossing_rows(view.rows),
         hide_index=True,

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from trainrx.app.figures import device_bar, device_steps, kernel_classes
+from trainrx.app.pages.parts.caption import caption
 from trainrx.app.pages.parts.charts import draw, is_dark
 from trainrx.app.views import headings
 from trainrx.app.views.device import DeviceSteps, DeviceView
@@ -16,9 +17,9 @@ def show(view: DeviceView) -> None:
     """What the device was spent on, and why it idled."""
     st.subheader(headings.DEVICE, anchor=False)
     if view.bar is None:
-        st.caption(view.bar_reason)
+        caption(view.bar_reason)
     else:
-        st.caption(view.caption)
+        caption(view.caption)
         draw(device_bar.device_bar(view.bar, dark=is_dark()), key="device", alt=device_bar.alt(view.bar))
     left, right = st.columns(2, gap="large")
     with left:
@@ -36,7 +37,7 @@ def _kernels(view: DeviceView) -> None:
 
 def _kernel_table(view: DeviceView) -> None:
     for note in view.notes:
-        st.caption(note)
+        caption(note)
     if not view.kernels:
         return
     with st.expander("Kernel classes as a table"):

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from trainrx.app.figures import estimate_bars
+from trainrx.app.pages.parts.caption import caption
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.views import headings
 from trainrx.app.views.estimate import EstimateView
@@ -14,7 +15,7 @@ from trainrx.app.views.estimate import EstimateView
 def show(view: EstimateView) -> None:
     """Shares with their intervals, then lines and workers."""
     st.subheader(headings.ESTIMATE, anchor=False)
-    st.caption(view.caption)
+    caption(view.caption)
     draw(estimate_bars.estimate_bars(view.shares), key="estimate", alt=estimate_bars.alt(view.shares))
     left, right = st.columns([3, 2], gap="large")
     with left:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from trainrx.app.figures import loader_costs
 from trainrx.app.pages.parts import metrics
+from trainrx.app.pages.parts.caption import caption
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.views import headings
 from trainrx.app.views.loader import LoaderView
@@ -15,7 +16,7 @@ from trainrx.app.views.loader import LoaderView
 def show(view: LoaderView) -> None:
     """How the training loader makes its batches."""
     st.subheader(headings.LOADER, anchor=False)
-    st.caption(view.caption)
+    caption(view.caption)
     metrics.show(view.figures)
     left, right = st.columns([3, 2], gap="large")
     with left:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from trainrx.app.views import headings
 from trainrx.app.views.advice import EvidenceRow, PrescriptionView, try_command
+from trainrx.app.views.markdown import escaped
 
 _Color = Literal["gray", "green", "blue", "orange"]
 _LEARNING: dict[str, _Color] = {"exact": "green", "numerical": "blue", "semantic": "orange"}
@@ -29,10 +30,10 @@ def show(found: PrescriptionView, *, run: str, can_try: bool) -> None:
 
 def _badges(found: PrescriptionView, *, can_try: bool) -> None:
     with st.container(horizontal=True, gap="small"):
-        st.badge(f"for {found.finding}", color="gray")
-        st.badge(found.equivalence, color=_LEARNING.get(found.equivalence, "gray"))
+        st.badge(f"for {escaped(found.finding)}", color="gray")
+        st.badge(escaped(found.equivalence), color=_LEARNING.get(found.equivalence, "gray"))
         if found.effort:
-            st.badge(found.effort, color="gray")
+            st.badge(escaped(found.effort), color="gray")
         if found.knob and can_try:
             st.badge("trainrx can try it", color="green", icon=":material/science:")
 

@@ -11,19 +11,21 @@ from streamlit.delta_generator import DeltaGenerator
 
 from trainrx.advisor.compare.curve_fairness import RULES, Check, Standing
 from trainrx.advisor.compare.methods import Source
+from trainrx.advisor.compare.metric_names import direction_of
 from trainrx.advisor.compare.quality_cost import Question, SharedQualities, compare_curves, shared_qualities
 from trainrx.app.bundled import SAMPLES
-from trainrx.app.comparing_curves import ask, axes_of, document
+from trainrx.app.comparing_curves import NO_COST, NO_QUALITY, ask, axes_of, document
 from trainrx.app.curve_files import CURVES_FOLDER
 from trainrx.app.figures import quality_curves, quality_front, speedup_curve
 from trainrx.app.pages.parts import cards, quality_sources
+from trainrx.app.pages.parts.caption import caption
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.pages.parts.stored import runs_dir
 from trainrx.app.views.markdown import escaped
 from trainrx.app.views.quality import QualityView, quality_view
-from trainrx.app.views.quality_choice import Better, cost_choices, cost_label, metric_choices, named_direction
+from trainrx.app.views.quality_choice import Better, cost_choices, cost_label, metric_choices
 from trainrx.app.views.quality_words import check_words
-from trainrx.profiler.errors import TrainrxError
+from trainrx.profiler.errors import InputError, TrainrxError
 
 #: The target can be put to this many places between the worst and the best shared quality.
 TARGET_STEPS = 100
@@ -55,15 +57,14 @@ def _question(sources: Sequence[Source]) -> Question | None:
     metrics, costs = metric_choices(sources), cost_choices(sources, axes_of(sources))
     methods = list(dict.fromkeys(source.label.method for source in sources))
     if not metrics or not costs:
-        ask(sources, metric=metrics[0] if metrics else None, better="lower")
-        return None
+        raise InputError(NO_COST if metrics else NO_QUALITY)
     first, second, third = st.columns(3)
     metric = first.selectbox("Quality", metrics, key="metric", bind="query-params") or metrics[0]
     cost = (
         second.selectbox("Cost", costs, format_func=cost_label, key="cost", bind="query-params") or costs[0]
     )
-    baseline = third.selectbox("Held against", methods, key="baseline", bind="query-params") or methods[0]
-    better = named_direction(metric)
+    baseline = third.selectbox("Baseline", methods, key="baseline", bind="query-params") or methods[0]
+    better = direction_of(metric)
     if better is None:
         told = st.segmented_control(
             f"Which way does {escaped(metric)} get better?", list(Better), key=f"better-{metric}"
@@ -146,9 +147,7 @@ def _table(view: QualityView) -> None:
         alt="Methods: seeds, best quality, cost to the target, speed-up",
     )
     left_out = f" Charts leave out {', '.join(view.left_out)}." if view.left_out else ""
-    st.caption(
-        escaped(f"Intervals are 95 % over seeds; bands reach from the least to the greatest seed.{left_out}")
-    )
+    caption(f"Intervals are 95 % over seeds; bands reach from the least to the greatest seed.{left_out}")
 
 
 def _beside(view: QualityView, *, log_cost: bool) -> None:
@@ -156,8 +155,8 @@ def _beside(view: QualityView, *, log_cost: bool) -> None:
     with left:
         st.subheader("Speed-up at equal quality", anchor=False)
         if any(line.speedups is not None for line in view.lines):
-            st.caption(
-                f"Cost of {escaped(view.lines[0].name)} over that of the method; above 1× the method is cheaper. "
+            caption(
+                f"Cost of {view.lines[0].name} over that of the method; above 1× the method is cheaper. "
                 "A band at the edge has no bound there: some seeds never reach that quality."
             )
             draw(speedup_curve.speedup_curve(view), key="speedups", alt=speedup_curve.alt(view))
@@ -192,7 +191,7 @@ def _ask(check: Check) -> None:
     words, answer = st.columns([5, 1], vertical_alignment="center")
     words.markdown(escaped(check.sentence))
     answer.segmented_control(
-        check.sentence, ["yes", "no"], key=f"answer-{check.rule}", label_visibility="collapsed"
+        escaped(check.sentence), ["yes", "no"], key=f"answer-{check.rule}", label_visibility="collapsed"
     )
 
 

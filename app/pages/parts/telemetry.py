@@ -7,6 +7,7 @@ import streamlit as st
 
 from trainrx.app.figures import series_lines
 from trainrx.app.pages.parts import cards
+from trainrx.app.pages.parts.caption import caption
 from trainrx.app.pages.parts.charts import draw
 from trainrx.app.views import headings
 from trainrx.app.views.diagnosis import SetupGroup
@@ -16,7 +17,7 @@ from trainrx.app.views.telemetry import TelemetryView
 def show(view: TelemetryView) -> None:
     """What the machine did."""
     st.subheader(headings.TELEMETRY, anchor=False)
-    st.caption(view.caption)
+    caption(view.caption)
     if view.series:
         draw(series_lines.series_lines(view.series), key="telemetry", alt=series_lines.alt(view.series))
     left, right = st.columns([1, 2], gap="large")
@@ -27,4 +28,4 @@ def show(view: TelemetryView) -> None:
         if view.devices:
             st.dataframe(pd.DataFrame(view.devices), hide_index=True, alt="Devices during the timed steps")
         else:
-            st.caption(view.devices_reason)
+            caption(view.devices_reason)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 import streamlit as st
 
@@ -13,6 +14,7 @@ from trainrx.app.permission import why_not
 from trainrx.app.views.format import duration
 from trainrx.app.views.knobs import KnobOption, knob_options
 from trainrx.app.views.markdown import escaped
+from trainrx.app.views.visible import visible
 from trainrx.profiler.errors import TrainrxError
 from trainrx.profiler.report import Report
 from trainrx.profiler.store import RunFolder
@@ -45,6 +47,7 @@ def _why_not() -> str | None:
 
 
 def _form(run: RunFolder, report: Report) -> None:
+    _what_runs(run)
     options = [_AUTO, *knob_options(report)]
     what, value, time, button = st.columns([5, 2, 2, 1.4], vertical_alignment="bottom")
     chosen = what.selectbox(
@@ -58,9 +61,19 @@ def _form(run: RunFolder, report: Report) -> None:
     words = [AUTOPILOT] if chosen.name == _AUTO.name else [f"{chosen.name}={text.strip()}"]
     if button.button("Start", icon=":material/play_arrow:", type="primary", key="start", width="stretch"):
         _start(run, words, BUDGETS_S[budget or DEFAULT_BUDGET])
+
+
+def _what_runs(run: RunFolder) -> None:
+    """The command that the button starts, as the run's folder names it: that may come from elsewhere."""
+    manifest = run.manifest
     st.caption(
-        "Runs the script again and again on this machine, in pairs with and without the change; the script itself "
-        "stays as it is. It goes on when this page is closed."
+        "Runs this again and again on this machine, in its own folder, in pairs with and without the change; the "
+        "script itself stays as it is, what it writes there is written over. It goes on when this page is closed."
+    )
+    st.code(
+        visible(f"cd {shlex.quote(manifest.cwd)}\n{shlex.join(manifest.command)}"),
+        language="bash",
+        wrap_lines=True,
     )
 
 
@@ -85,7 +98,7 @@ def _follow(run: RunFolder) -> None:
         st.rerun()
     with st.container(border=True):
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.markdown(f"**Measuring** `{' '.join(found.words)}` for {duration(found.elapsed_s)}")
+        left.markdown(f"**Measuring** {escaped(' '.join(found.words))} for {duration(found.elapsed_s)}")
         if _why_not() is None and right.button(
             "Cancel", icon=":material/stop:", key="cancel", width="stretch"
         ):

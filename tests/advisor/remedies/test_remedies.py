@@ -160,6 +160,18 @@ def proposal_of(case: Case, method: str) -> Proposal:
     return next(one for one in answers(case).proposals if one.method == method)
 
 
+def test_a_small_growth_of_memory_is_told_in_a_unit_that_shows_it(
+    make_report: Callable[..., Report], make_finding: Callable[..., Finding]
+) -> None:
+    growth = Fact(name="growth per step", value=2.3 * 2**20, unit="bytes")
+    peak = Fact(name="peak memory", value=3 * 2**30, unit="bytes")
+    finding = make_finding(Kind.MEMORY_CAPACITY, cause="growing-memory").model_copy(
+        update={"evidence": [peak, growth]}
+    )
+    basis = proposal_of(Case(make_report(finding), finding), "no-kept-graph").basis
+    assert basis.endswith("measured: peak memory 3.0 GB, growth per step 2.3 MB")
+
+
 def test_compiling_is_declined_for_a_short_step_on_a_cpu(
     make_report: Callable[..., Report], make_finding: Callable[..., Finding]
 ) -> None:

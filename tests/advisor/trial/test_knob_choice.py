@@ -7,7 +7,7 @@ from trainrx.profiler.errors import UsageError
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["loader.num_workers"], "is no KNOB=VALUE"),
+        (["loader.num_workers"], "is not a valid KNOB=VALUE"),
         (["loader.num_workrs=2"], "did you mean loader.num_workers"),
         (["loader.num_workers=two"], "'two' is not a whole number; for example loader.num_workers=2"),
         (["optimizer.fused=true", "optimizer.fused=true"], "given twice"),

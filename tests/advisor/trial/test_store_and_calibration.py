@@ -32,11 +32,12 @@ def test_trials_are_numbered_and_a_running_one_is_no_result(base_run):
     assert stored_trials(base_run) == []
 
 
-def test_a_trial_whose_command_was_killed_is_interrupted(base_run):
+@pytest.mark.parametrize("pid", [2**22 + os.getpid(), -1, 0, 2**70])
+def test_a_trial_whose_command_was_killed_is_interrupted(base_run, pid):
     # GIVEN a trial that was begun by a process that is gone
     folder = begin_trial(base_run, choose(["gc.control=freeze"]), NOTHING, SCRIPT, None)
     stored = json.loads((folder.path / "trial.json").read_text())
-    (folder.path / "trial.json").write_text(json.dumps({**stored, "launcher_pid": 2**22 + os.getpid()}))
+    (folder.path / "trial.json").write_text(json.dumps({**stored, "launcher_pid": pid}))
 
     # THEN it is shown as that
     assert [found.verdict for found in stored_trials(base_run)] == ["interrupted"]

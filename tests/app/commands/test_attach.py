@@ -46,4 +46,4 @@ def test_an_estimate_is_shown_with_intervals_and_no_milliseconds() -> None:
     text = shown.get()
     # THEN every share has its interval, is marked as an estimate, and nothing is told in milliseconds
     assert "estimated from 100 sampled stacks over 5 s" in text and "≈ 80 %" in text and "70 to 90 %" in text
-    assert " ms" not in text and "looked at from outside" in text
+    assert " ms" not in text and "sampled from outside" in text

@@ -97,6 +97,22 @@ def test_export_writes_a_file_that_imports_again(trace: Path, tmp_path: Path) ->
     assert run("import", target, tmp_path=tmp_path).exit_code == 0
 
 
+@pytest.mark.parametrize("whole", [False, True], ids=["last", "id"])
+def test_export_takes_a_run_by_its_name(trace: Path, tmp_path: Path, whole: bool) -> None:
+    run("import", trace, tmp_path=tmp_path)
+    (found,) = (tmp_path / "runs").iterdir()
+    target = tmp_path / "out.json"
+    words = ["export", found.name if whole else "last", "-o", str(target), "--runs", str(tmp_path / "runs")]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert target.is_file()
+
+
+def test_what_is_neither_trace_nor_run_is_said(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["export", "gone.json", "-o", "x.json", "--runs", str(tmp_path)])
+    assert isinstance(result.exception, InputError)
+    assert str(result.exception).startswith("gone.json is not a trace file, and no run called gone.json")
+
+
 def test_the_device_bar_has_one_cell_per_share_and_all_of_them() -> None:
     device = DeviceShares(
         busy_share=0.667,

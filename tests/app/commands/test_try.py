@@ -12,6 +12,7 @@ import pytest
 
 from trainrx.advisor.trial.arm import Script, run_arm
 from trainrx.advisor.trial.loss_guard import LossOutcome, check_losses
+from trainrx.app.trying import run_and_changes
 from trainrx.profiler.launch import Limits
 from trainrx.profiler.store import Manifest, RunFolder
 from trainrx.profiler.vocabulary import RunStatus
@@ -91,6 +92,8 @@ def test_a_change_is_measured_on_the_unedited_script(project):
         ([], 2, "nothing to try"),
         (["nosuchrun", "loader.num_workers=2"], 3, "no run called nosuchrun"),
         (["batch.size=8"], 2, "trainrx compare"),
+        (["last", "loader.num_workers=4", "--auto"], 2, "--auto chooses the changes itself"),
+        (["lr=0.1", "--auto"], 2, "--auto chooses the changes itself"),
     ],
 )
 def test_what_cannot_be_tried_is_said_at_once(project, words, code, said):
@@ -104,6 +107,30 @@ def test_all_knobs_are_listed(project):
     assert done.returncode == 0 and "loader.num_workers=2" in done.stdout
 
 
+def test_all_knobs_are_listed_as_one_json_document(project):
+    done = call(project, "try", "--knobs", "--json")
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert sorted(rows["loader.num_workers"]) == ["equivalence", "example", "name", "reason", "summary"]
+    assert rows["loader.num_workers"]["equivalence"] == "exact"
+
+
+@pytest.mark.parametrize("name", ["lr=0.1", "loader.num_workers-2", "2026-a=b=c"])
+def test_a_run_is_found_by_name_and_by_path_whatever_it_is_called(tmp_path, name):
+    a_run = tmp_path / "lr=1" / name
+    a_run.mkdir(parents=True)
+    RunFolder(a_run).write_manifest(
+        Manifest(id=name, command=["python"], cwd="/", started="", status=RunStatus.STOPPED)
+    )
+    for word in (name, str(a_run)):
+        assert run_and_changes([word, "gc.control=freeze"], a_run.parent) == (word, ["gc.control=freeze"])
+
+
+@pytest.mark.parametrize("word", ["loader.num_workers=2", "loader.num_workrs=2", "lr=0.1"])
+def test_what_is_no_run_and_has_a_value_is_a_change(tmp_path, word):
+    assert run_and_changes([word], tmp_path) == ("last", [word])
+    assert run_and_changes([], tmp_path) == ("last", [])
+
+
 def test_run_puts_changes_on_and_tells_which_did_nothing(project):
     # WHEN the script runs with one change that takes and one that meets nothing
     done = call(
@@ -114,7 +141,7 @@ def test_run_puts_changes_on_and_tells_which_did_nothing(project):
     # THEN stdout is the script's, and the second is told
     assert done.stdout == "the script's own words\n", done.stderr
     assert done.returncode == 0
-    assert "ddp.static_graph changed nothing" in done.stderr and "foreach" not in done.stderr
+    assert "ddp.static_graph had no effect" in done.stderr and "foreach" not in done.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a killed parent takes its children along on Linux only")

@@ -6,9 +6,9 @@ import pytest
 
 from trainrx.app.figures.taxonomy_matrix import matrix_alt, taxonomy_matrix
 from trainrx.app.figures.taxonomy_tree import taxonomy_tree, tree_alt
-from trainrx.app.views.catalog import Matrix, matrix, second_taxonomy
+from trainrx.app.views.catalog import Matrix, matrix
 from trainrx.catalog import Catalog, load_catalog
-from trainrx.catalog.coverage import Filling
+from trainrx.catalog.coverage import Filling, groups
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_ink_follows_the_page(shown: Matrix) -> None:
 
 
 def test_the_trees_parts_sum_to_their_wholes(catalog: Catalog) -> None:
-    tree = taxonomy_tree(second_taxonomy(catalog), dark=True).data[0]
+    tree = taxonomy_tree(groups(catalog), dark=True).data[0]
     value = dict(zip(tree.ids, tree.values, strict=True))
     parent = dict(zip(tree.ids, tree.parents, strict=True))
     for whole in {p for p in parent.values() if p}:
@@ -63,4 +63,4 @@ def test_the_trees_parts_sum_to_their_wholes(catalog: Catalog) -> None:
 
 def test_figures_have_words(catalog: Catalog, shown: Matrix) -> None:
     assert "The fullest cell is optimization.training-algorithm × replace" in matrix_alt(shown)
-    assert "The largest group is model-centric / basic-modules" in tree_alt(second_taxonomy(catalog))
+    assert "The largest group is model-centric / basic-modules" in tree_alt(groups(catalog))

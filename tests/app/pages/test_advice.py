@@ -92,6 +92,18 @@ def test_text_of_a_run_is_never_markup(page: AppTest, runs: Path, samples: Any) 
     assert "<img" not in html(page)
 
 
+def test_no_badge_and_no_choice_of_a_report_is_a_picture(page: AppTest, runs: Path, samples: Any) -> None:
+    evil = "![](https://evil.example/x.png)"
+    bad = samples.prescription(equivalence=evil, effort=evil, title=evil)
+    samples.store(runs, "a", report=samples.advised_report("a", prescriptions=[bad]))
+    opened(page, "a")
+    shown = [element.value for element in (*page.markdown, *page.caption)]
+    shown += [box.label for box in page.expander]
+    shown += [option.content for option in page.button_group(key="learning").proto.options]
+    assert any("evil" in words for words in shown)
+    assert not [words for words in shown if "![" in words]
+
+
 def test_trials_on_disk_count_where_the_report_lacks_them(page: AppTest, runs: Path, samples: Any) -> None:
     run = samples.store(runs, "a", report=samples.advised_report("a", trials=[]))
     (run.path / "trials" / "1").mkdir(parents=True)

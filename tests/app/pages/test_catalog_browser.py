@@ -87,7 +87,7 @@ def test_from_a_cell_to_a_related_method(address: str) -> None:
         page.mouse.click(box["x"] + box["width"] / 6 * 0.15, box["y"] + box["height"] / 18 * 4.5)
         # THEN the address is a link to that list
         page.wait_for_url("**part=optimization.training-objective&action=remove**", timeout=30_000)
-        page.get_by_text("meet these wishes", exact=False).wait_for(timeout=30_000)
+        page.get_by_text("match the filters", exact=False).wait_for(timeout=30_000)
         # WHEN the first row is clicked THEN its card opens and stands in the address
         rows = page.locator("[data-testid=stDataFrame] canvas").first.bounding_box()
         page.mouse.click(rows["x"] + 18, rows["y"] + 52)

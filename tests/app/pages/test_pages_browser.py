@@ -100,6 +100,25 @@ def browser_page() -> Iterator[Any]:
         browser.close()
 
 
+CUT = """elements => elements.filter(
+    one => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflow !== 'visible'
+        || getComputedStyle(one).textOverflow === 'ellipsis' || getComputedStyle(one).whiteSpace === 'nowrap'
+).map(one => one.textContent)"""
+
+
+def test_what_stands_below_a_figure_is_not_cut(run: RunFolder, samples: Any) -> None:
+    loader = samples.loader(num_workers=0, empty_share=None, start_s=None)
+    samples.store(run.path.parent, "3-loads", report=samples.full_report("3-loads", loader=loader))
+    with dashboard(run.path.parent) as address, browser_page() as page:
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.goto(f"{address}diagnosis?run=3-loads")
+            page.get_by_text("the training process loads by itself").wait_for(timeout=60_000)
+            details = page.locator("[data-testid=stMetricDelta], [data-testid=stMetricDelta] *")
+            assert details.count() >= 5
+            assert details.evaluate_all(CUT) == []
+
+
 def test_from_a_verdict_to_advice_comparison_and_trial(run: RunFolder) -> None:
     with dashboard(run.path.parent) as address, browser_page() as page:
         # GIVEN the diagnosis WHEN its first advice is clicked THEN the advice is there, with its chart

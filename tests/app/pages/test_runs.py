@@ -72,6 +72,19 @@ def test_a_folder_that_does_not_exist_is_empty(page: AppTest, monkeypatch: pytes
     assert "No runs yet" in page.info[0].value
 
 
+def test_a_click_opens_the_run_that_was_shown_there(page: AppTest, runs: Path, samples: Any) -> None:
+    # GIVEN a list of two
+    for name in ("20260101-a", "20260102-b"):
+        samples.store(runs, name, report=samples.full_report(name))
+    page.run()
+    # WHEN the first one is clicked just as a newer one comes
+    samples.store(runs, "20260103-c", report=samples.full_report("20260103-c"))
+    page.session_state["runs"] = {"selection": {"rows": [], "columns": [], "cells": [(0, "verdict")]}}
+    page.run()
+    # THEN it is the one that was clicked
+    assert page.query_params["run"] == "20260102-b"
+
+
 def test_full_newest_first(page: AppTest, runs: Path, samples: Any) -> None:
     samples.store(runs, "20260101-a", report=samples.full_report("20260101-a"))
     samples.store(runs, "20260102-b", kept=samples.recording_manifest("20260102-b"))
@@ -104,7 +117,7 @@ def test_a_search_narrows_and_can_find_nothing(page: AppTest, runs: Path, sample
     assert page.dataframe[0].value["id"].tolist() == ["2-b"]
     page.text_input(key="q").set_value("no such run").run()
     assert not page.dataframe
-    assert "No run holds" in page.info[0].value
+    assert "No run matches" in page.info[0].value
 
 
 def test_a_filter_keeps_what_waits_for_it(page: AppTest, runs: Path, samples: Any) -> None:

@@ -84,6 +84,18 @@ def test_without_trials_there_is_a_form_and_nothing_else(page: AppTest, runs: Pa
     assert page.text_input[0].value == "2"
 
 
+def test_the_form_shows_the_command_that_the_button_starts_and_where(
+    page: AppTest, runs: Path, samples: Any
+) -> None:
+    kept = samples.manifest("a").model_copy(
+        update={"command": ["sh", "-c", "echo \u202e; rm -r x"], "cwd": "/home/a b"}
+    )
+    samples.store(runs, "a", report=samples.advised_report("a"), kept=kept)
+    opened(page)
+    assert "cd '/home/a b'\nsh -c 'echo \ufffd; rm -r x'" in [block.value for block in page.code]
+    assert any("written over" in caption.value for caption in page.caption)
+
+
 def test_trials_are_listed_newest_first_beside_what_was_predicted(
     page: AppTest, runs: Path, samples: Any
 ) -> None:

@@ -11,7 +11,7 @@ def test_prescriptions_keep_their_order_and_say_what_is_not_predicted(samples: A
     view = advice_view(samples.advised_report())
     assert [one.heading for one in view.prescriptions] == [
         "1. DataLoader worker processes, predicted 1.80× (1.20× to 2.20×)",
-        "2. Data diet, n/a: no model of ours predicts it",
+        "2. Data diet, n/a: trainrx has no model for this change",
     ]
     assert view.prescriptions[1].gain is None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -28,11 +29,18 @@ def run(samples: Any, *, scale: float = 1.0, **changes: Any) -> StoredRun:
 
 def test_a_faster_second_run_reads_better(samples: Any) -> None:
     view = compare_view(run(samples), run(samples, scale=0.5))
-    assert "as fast" in view.headline
+    assert view.headline.startswith("The second run is 2.00× as fast per step (")
     assert headline_tone(view) == ("faster", Tone.HEALTHY)
     assert next((pair.stage, pair.change) for pair in view.stages) == (Stage.DATA_WAIT, "−30.0 ms")
     assert len(view.sides[0].steps_ms) == 40
     assert headline_tone(compare_view(run(samples), run(samples, scale=2))) == ("slower", Tone.PROBLEM)
+
+
+def test_value_and_interval_of_a_slower_run_point_the_same_way(samples: Any) -> None:
+    headline = compare_view(run(samples), run(samples, scale=2)).headline
+    found = re.fullmatch(r"The second run takes a step 2\.00× as long \((.+)× to (.+)×\)\.", headline)
+    assert found is not None
+    assert float(found.group(1)) <= 2 <= float(found.group(2))
 
 
 def test_the_same_run_gives_no_evidence(samples: Any) -> None:

@@ -123,8 +123,8 @@ def test_memory_is_shared_out_to_its_uses(samples: Any) -> None:
     assert grown is not None and "500 steps" in grown.caption
     assert [part[2:] for part in view.parts] == [("25 %", "measured"), ("75 %", "derived")]
     assert dict(view.facts)["largest batch, predicted"] == "96"
-    assert dict(view.facts)["reserved, without a tensor"].startswith("2")
-    unknown = {"beside PyTorch", "asked again for memory", "out of memory"}
+    assert dict(view.facts)["reserved beyond that peak"].startswith("2")
+    unknown = {"outside PyTorch", "allocation retries", "out of memory"}
     assert {dict(view.facts)[name] for name in unknown} == {"n/a"}
     alone = MemoryUse(on_device=False, peak_bytes=100)
     assert details(samples.full_report(memory_use=alone)).memory_use is None
@@ -235,7 +235,7 @@ def test_memory_has_exact_peaks_and_says_what_it_does_not_see(samples: Any) -> N
     view = memory_view(samples.traced_report())
     assert view is not None
     assert (view.peak_allocated, view.peak_reserved) == ("2.0 GiB", "3.0 GiB")
-    assert "1.0 GiB of it never held a tensor" in view.caption
+    assert "1.0 GiB of it was not in use at that peak" in view.caption
     unknown = samples.traced_report().memory.model_copy(
         update={"peak_reserved_bytes": None, "relative": True}
     )
@@ -253,7 +253,7 @@ def test_telemetry_has_units_gaps_and_reasons(samples: Any) -> None:
         ("rss", "MiB", (1.0, 2.0, 3.0)),
     ]
     assert dict(view.host)["swapped"] == "n/a"
-    assert view.devices[0]["because of"] == "power 40 %"
+    assert view.devices[0]["throttle reasons"] == "power 40 %"
     bare = samples.telemetry().model_copy(update={"devices": [], "devices_reason": "no NVML"})
     view = telemetry_view(samples.full_report(telemetry=bare))
     assert view is not None

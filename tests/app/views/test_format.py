@@ -82,7 +82,7 @@ def test_missing_has_a_reason() -> None:
     [
         (Fact(name="share of step", value=0.846), "85 %"),
         (Fact(name="time per step", value=66.68, unit="ms"), "66.7 ms"),
-        (Fact(name="most it can bring", value=6.5, unit="×"), "6.50×"),
+        (Fact(name="speed-up if only this time went", value=6.5, unit="×"), "6.50×"),
         (Fact(name="start of workers", value=1.5, unit="s"), "1.5 s"),
         (Fact(name="sample", value=2048, unit="bytes"), "2.0 KiB"),
         (Fact(name="calls", value=3, unit="per step"), "3 per step"),

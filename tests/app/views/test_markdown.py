@@ -19,4 +19,5 @@ def test_nothing_is_lost(text: str) -> None:
 
 def test_code_in_a_sentence_of_ours_stays_code() -> None:
     assert with_code("see `trainrx try *`: [x]") == r"see `trainrx try *`\: \[x\]"
+    assert "![" not in with_code("``` ![picture](x) `")
     assert with_code("an odd ` mark") == r"an odd \` mark"

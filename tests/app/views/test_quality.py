@@ -49,7 +49,7 @@ def test_a_cheaper_method_is_the_headline() -> None:
 
 def test_open_questions_are_a_reserve() -> None:
     found = headline(compared(*seeds("slow"), *seeds("fast", pace=2), answers={}))
-    assert found.sentence.endswith(", if the answer to what is asked below is yes.")
+    assert found.sentence.endswith(", provided the open questions below are answered yes.")
 
 
 def test_a_costlier_method_says_how_much() -> None:
@@ -62,7 +62,7 @@ def test_curves_that_cross_are_no_gain_everywhere() -> None:
     early, late = seeds("early", pace=3, end=0.8), seeds("late", pace=1.5)
     found = headline(compared(*late, *early, target=0.4))
     assert (found.label, found.tone) == ("cheaper there, not everywhere", Tone.CONCERN)
-    assert "speed-ups reach from 0." in found.sentence
+    assert "speed-ups range from 0." in found.sentence
     other = headline(compared(*early, *late, target=0.4))
     assert other.label == "costlier there, not everywhere"
 

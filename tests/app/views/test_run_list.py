@@ -57,7 +57,8 @@ def test_a_damaged_report_leaves_the_rest_of_the_row(runs: Path, samples: Any) -
 
 
 @pytest.mark.parametrize(
-    ("status", "word"), [(RunStatus.LOST, "without a last word"), (RunStatus.FINISHED, "open it to analyse")]
+    ("status", "word"),
+    [(RunStatus.LOST, "killed before it could finish"), (RunStatus.FINISHED, "open it to analyse")],
 )
 def test_a_run_without_a_report_says_what_to_do(
     runs: Path, samples: Any, status: RunStatus, word: str

@@ -44,6 +44,28 @@ def test_causes(observe, workers: int, facts: dict[str, Any], cause: str) -> Non
     assert found is not None and found.cause == cause
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({}, "a batch takes 21.0 ms, 98 % of it computing"),
+        ({"cpu_share": 0.05}, "a batch takes 21.0 ms, 95 % of it waiting, not computing"),
+        (
+            {"cpu_share": 0.37, "core_wait_share": 0.56},
+            "a batch takes 21.0 ms, 37 % of it computing and 56 % waiting for a free core",
+        ),
+    ],
+)
+def test_what_is_said_of_a_batch_agrees_with_the_evidence(
+    observe, workers: int, facts: dict[str, Any], said: str
+) -> None:
+    seen = observe(
+        WAITING, setup={"loader.num_workers": workers}, loader=loader(num_workers=workers, **facts)
+    )
+    found = data_loading.find(seen)
+    assert found is not None and said in found.summary
+
+
 def test_workers_that_told_nothing_have_no_cause(observe) -> None:
     found = data_loading.find(observe(WAITING, setup={"loader.num_workers": 2}))
     assert found is not None and found.cause is None

@@ -24,7 +24,7 @@ GROWING = replace(STEADY, growth_bytes_per_step=2.0 * MEGA, rising_share=0.9)
 def test_growth_is_told_with_the_step_at_which_memory_ends(observe) -> None:
     found = memory_capacity.find(observe(MODEL, memory=GROWING))
     assert found is not None and found.cause == "growing-memory" and found.severity is Severity.HIGH
-    assert "3800 steps" in found.summary
+    assert "3,800 steps" in found.summary
     assert (found.share, found.ms_per_step) == (0.0, 0.0)
 
 
@@ -124,7 +124,7 @@ def test_a_forecast_heeds_what_the_machine_has_left_and_tells_the_time(observe) 
     found = memory_capacity.find(
         observe(MODEL, memory=GROWING, telemetry=machine(available_bytes=90_000 * MEGA))
     )
-    assert found is not None and "3800 steps (2 minutes)" in found.summary
+    assert found is not None and "3,800 steps (2 minutes)" in found.summary
 
 
 @pytest.mark.parametrize(
