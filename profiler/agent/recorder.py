@@ -313,10 +313,7 @@ class Recorder:
         """Write down that recording ended in good order."""
         self.flops.abandon()
         self.clock.close()
-        try:
-            self.window.close(self)
-        except Exception as error:
-            self.note(f"the deep window could not be written: {error!r}")
+        self.window.close(self)
         if self.folder is not None:
             if self.options.losses:
                 self.folder.fact("losses", values=self._losses.values())
