@@ -162,11 +162,8 @@ def _is_channels_last(parameters: list[Any]) -> bool | None:
 def _autocast_dtype() -> str | None:
     torch = sys.modules["torch"]
     for device in ("cuda", "cpu"):
-        try:
-            if torch.is_autocast_enabled(device):
-                return str(torch.get_autocast_dtype(device)).removeprefix("torch.")
-        except TypeError:  # before torch 2.4 the question takes no device
-            return None
+        if torch.is_autocast_enabled(device):
+            return str(torch.get_autocast_dtype(device)).removeprefix("torch.")
     return _inside_accelerate()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..intervention.compiling import compile_models
-from ..intervention.setup import needs_torch
+from ..intervention.setup import anywhere
 from ..intervention.values import only_true
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def parse(text: str) -> bool:
 
 
 def applies(setup: Mapping[str, Any]) -> str | None:
-    """Where torch can compile."""
-    return needs_torch(setup, "2.2")
+    """Every run."""
+    return anywhere(setup)
 
 
 def install(value: bool, site: Site) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..intervention.optimizers import set_flag
-from ..intervention.setup import needs_torch
+from ..intervention.setup import anywhere
 from ..intervention.values import flag
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def parse(text: str) -> bool:
 
 def applies(setup: Mapping[str, Any]) -> str | None:
     """Wherever an optimizer of torch has it."""
-    return needs_torch(setup, "2.4")
+    return anywhere(setup)
 
 
 def install(value: bool, site: Site) -> None:
