@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager, suppress
 from functools import wraps
+from multiprocessing import current_process
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from ..format import DATA_WAIT, LOADER_END, LOADER_START, LOADER_VARIABLE, READY_UNIT, WORKER_MARK
+from ..format import DATA_WAIT, LOADER_END, LOADER_START, LOADER_KEY, READY_UNIT, WORKER_MARK
 from ..recorder import now
 from ..tracebacks import unseen
 
@@ -87,15 +87,17 @@ def _batches_ready(iterator: Any) -> int:
 
 @contextmanager
 def _workers_write_to(recorder: Recorder, number: int) -> Generator[None]:
-    """Tell the workers that start now where to write, through the environment that they inherit."""
-    if recorder.folder is None:
-        yield
-        return
-    os.environ[LOADER_VARIABLE] = recorder.folder.worker_path(number, WORKER_MARK)
+    """Tell the workers that start now where to write, through what each process takes from the one that makes it.
+
+    Not through the environment: that of a forkserver's workers is as old as the forkserver.
+    """
+    inherited: dict[str, Any] = getattr(current_process(), "_config", {})
+    if recorder.folder is not None:
+        inherited[LOADER_KEY] = recorder.folder.worker_path(number, WORKER_MARK)
     try:
         yield
     finally:
-        os.environ.pop(LOADER_VARIABLE, None)
+        inherited.pop(LOADER_KEY, None)
 
 
 def describe(loader: Any) -> dict[str, Any]:
