@@ -136,7 +136,9 @@ def test_it_stays_away_from_a_profiler_of_the_scripts_own(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"), [("start", "opened"), ("stop", "written"), ("export", "written")], ids=lambda word: word
+    ("fault", "told"),
+    [("start", "opened"), ("stop", "written"), ("export", "written")],
+    ids=lambda word: word,
 )
 def test_its_fault_is_told_and_costs_the_window_alone(
     monkeypatch: pytest.MonkeyPatch, fault: str, told: str
@@ -150,7 +152,9 @@ def test_its_fault_is_told_and_costs_the_window_alone(
 
 
 @pytest.mark.parametrize(
-    ("wait", "told", "traced"), [(4, "given up", 1), (3, "left out", 0)], ids=["begins within", "was prepared before"]
+    ("wait", "told", "traced"),
+    [(4, "given up", 1), (3, "left out", 0)],
+    ids=["begins within", "was prepared before"],
 )
 def test_a_script_that_profiles_itself_on_a_schedule_goes_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wait: int, told: str, traced: int
