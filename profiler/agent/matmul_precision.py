@@ -12,7 +12,7 @@ _NAMES = {"tf32": "high", "bf16": "medium"}
 
 
 def matmul_precision(torch: Any) -> str:
-    """``highest``, ``high`` (TensorFloat-32) or ``medium`` (bfloat16), as ``torch.set_float32_matmul_precision`` takes."""
+    """``highest``, ``high`` (TensorFloat-32) or ``medium`` (bfloat16): the words of torch's older interface."""
     newer = _newer(torch)
     if newer is None:
         return str(torch.get_float32_matmul_precision())

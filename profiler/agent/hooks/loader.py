@@ -8,7 +8,7 @@ from multiprocessing import current_process
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from ..format import DATA_WAIT, LOADER_END, LOADER_START, LOADER_KEY, READY_UNIT, WORKER_MARK
+from ..format import DATA_WAIT, LOADER_END, LOADER_KEY, LOADER_START, READY_UNIT, WORKER_MARK
 from ..recorder import now
 from ..tracebacks import unseen
 

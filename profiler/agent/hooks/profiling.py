@@ -21,9 +21,16 @@ END = "_disable_profiler"
 
 def install(module: ModuleType, recorder: Recorder) -> None:
     """Tell the deep window of profilers that begin and end; a torch without these names tells nothing."""
+
+    def begins() -> None:
+        recorder.window.profiler_begins(recorder)
+
+    def ends() -> None:
+        recorder.window.profiler_ends()
+
     for name in BEGINNINGS:
-        _before(module, name, lambda: recorder.window.profiler_begins(recorder), recorder)
-    _before(module, END, lambda: recorder.window.profiler_ends(), recorder)
+        _before(module, name, begins, recorder)
+    _before(module, END, ends, recorder)
 
 
 def _before(module: ModuleType, name: str, tell: Callable[[], None], recorder: Recorder) -> None:
