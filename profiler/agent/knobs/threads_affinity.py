@@ -18,7 +18,7 @@ EQUIVALENCE = "exact"
 SUMMARY = "cores that the training process may run on"
 EXAMPLE = "split"
 UNDO = "take the binding out again"
-#: Tells the processes that this one starts, such as its loaders' workers, that its share is theirs and is not split again.
+#: Tells the processes that this one starts, such as workers of loaders, that its share is theirs and not split again.
 _BOUND = "TRAINRX_BOUND"
 
 
