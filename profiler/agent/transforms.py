@@ -25,7 +25,7 @@ MAX_TRANSFORMS = 64
 
 @dataclass
 class _Total:
-    """What the calls of one transform have taken; ``is_running`` in one, for a call within it to count no second time."""
+    """What the calls of one transform have taken; ``is_running`` in one, for a call in it to count no second time."""
 
     transform: Any
     name: str
