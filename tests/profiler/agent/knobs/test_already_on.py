@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from trainrx.profiler.agent.intervention.compiling import compile_models
 from trainrx.profiler.agent.knobs import (
+    compile_default,
     cudnn_benchmark,
     eval_inference_mode,
     memory_format_channels_last,
@@ -87,7 +87,7 @@ def test_a_compiled_model(site: Any, what: str) -> None:
     else:
         model._compiled_call_impl = compiled
     # WHEN it is met THEN it is not compiled a second time
-    compile_models(site)
+    compile_default.install(True, site)
     site.meets[0](model)
     assert site.told == [("not applied", "Linear is compiled already")]
     assert model._compiled_call_impl is (None if what == "forward" else compiled)
