@@ -33,7 +33,7 @@ def install(module: Any, recorder: Recorder) -> None:
         source = getattr(self, "_trainrx_loader", 0) + _batches_ready(self)
         start, code, batch = now(), LOADER_END, None
         try:
-            recorder.fetch_begins(start)
+            recorder.loading_begins(start)
         except Exception as error:
             recorder.fail(error)
         try:
@@ -56,7 +56,7 @@ def install(module: Any, recorder: Recorder) -> None:
         number = 0
         try:
             number = recorder.number(self, "loader", describe)
-            recorder.loader_starts(now())
+            recorder.loading_begins(now())
         except Exception as error:
             recorder.fail(error)
         start = now()

@@ -14,7 +14,8 @@ random numbers may be drawn in another order; ``CEILING``, true for a knob that 
 could bring.
 
 Knobs that set one argument of one class get ``applies``, ``install`` and ``snippet`` from a function of
-`..intervention`. This module finds them by their files; the files are loaded in the user's process only where they are asked for.
+`..intervention`. This module finds them by their files; the files are loaded in the user's process only where they are
+asked for.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def a_recorder(steps: int | None = 4) -> Recorder:
 
 def train(recorder: Recorder, steps: int) -> None:
     for at in range(steps):
-        recorder.fetch_begins(10 * at)
+        recorder.loading_begins(10 * at)
         recorder.update_begins(1, 10 * at + 5)
         recorder.update_ends(1, 10 * at + 6)
 
