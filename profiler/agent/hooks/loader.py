@@ -91,9 +91,11 @@ def _workers_write_to(recorder: Recorder, number: int) -> Generator[None]:
 
     Not through the environment: that of a forkserver's workers is as old as the forkserver.
     """
+    if recorder.folder is None:
+        yield
+        return
     inherited: dict[str, Any] = getattr(current_process(), "_config", {})
-    if recorder.folder is not None:
-        inherited[LOADER_KEY] = recorder.folder.worker_path(number, WORKER_MARK)
+    inherited[LOADER_KEY] = recorder.folder.worker_path(number, WORKER_MARK)
     try:
         yield
     finally:
