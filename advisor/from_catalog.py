@@ -103,6 +103,8 @@ def _unmet(method: Method, setup: Mapping[str, object]) -> str | None:
     if setup.get("device.kind") in _NO_CAPABILITY and any(
         predicate.field.name == "device.capability" for predicate in method.predicates
     ):
+        if method.id == "amp-bf16" and setup.get("cpu.bf16") is True:
+            return "this CPU has bf16 units, but trainrx has no model of their gain: `trainrx try` can measure it"
         return f"needs a GPU, and this run computes on {setup['device.kind']}"
     failed = method.needs_met(setup).failed
     if not failed:

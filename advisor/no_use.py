@@ -94,7 +94,7 @@ _OF_DDP = {
 _OF_FSDP = {"fsdp-no-reshard", "fsdp-prefetch"}
 _OF_OTHER_FRAMEWORKS = {
     "deepspeed-autotuning": "DeepSpeed's tuner needs a script that runs under DeepSpeed",
-    "ddp-over-dataparallel": "no torch.nn.DataParallel was seen in this run",
+    "ddp-over-dataparallel": "whether the script uses torch.nn.DataParallel was not looked for",
 }
 
 

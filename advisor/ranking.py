@@ -2,8 +2,9 @@
 
 Methods that only save steps come last; before them, what makes a model cheaper that is only noted to fill the step. For
 the rest and within both, methods that leave what is learned alone, or whose gain is predicted for the very cause, come
-first; then gain per effort counts, the gain weighed by how well the proposal fits the cause that was found and by
-whether its needs are known to hold; exact comes before numerical at equal gain.
+first, and among them what answers a shortage of memory that heads the diagnosis, for such a run may not reach its end;
+then gain per effort counts, the gain weighed by how well the proposal fits the cause that was found and by whether its
+needs are known to hold; exact comes before numerical at equal gain.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ def rank(position: int, case: Case, method: Method, proposal: Proposal) -> Rank:
         float(only_saves_steps(method)),
         float(case.finding.kind in _WORK and case.finding.severity is Severity.NOTE),
         float(method.equivalence is Equivalence.SEMANTIC and not _answers(proposal)),
+        float(not _keeps_it_alive(position, case, proposal)),
         -round(_score(case, method, proposal), 6),
         float(proposal.fit),
         float(proposal.effort),
@@ -43,6 +45,12 @@ def rank(position: int, case: Case, method: Method, proposal: Proposal) -> Rank:
 def only_saves_steps(method: Method) -> bool:
     """Whether a method relieves nothing but the number of steps, so that a step is no faster with it."""
     return method.relieves == (Bottleneck.SAMPLE_EFFICIENCY,)
+
+
+def _keeps_it_alive(position: int, case: Case, proposal: Proposal) -> bool:
+    """Whether it answers the cause of a shortage of memory that is the headline: no gain in time tells its worth."""
+    heads = position == 0 and case.finding.severity is not Severity.NOTE
+    return heads and case.finding.kind is Kind.MEMORY_CAPACITY and proposal.fit is Fit.CAUSE
 
 
 def _answers(proposal: Proposal) -> bool:

@@ -9,6 +9,7 @@ from ...profiler.report import LoaderReport
 from ..predict.estimate import StepEstimate
 from ..predict.loading import LoadingModel, loading_model
 from ..proposal import Case, Declined, Effort, Fit, Proposal
+from .cpu_threads import ranks_here
 from .slow_samples import Suspect, suspects
 
 _MODEL = (
@@ -294,10 +295,14 @@ def _from_trace(case: Case) -> Iterator[Proposal]:
         else "the measured waiting; what a batch costs, and in how many cores, was not measured"
     )
     cores = case.number("cpu.cores")
-    count = "…" if cores is None else f"{max(int(cores / max(case.number('world_size') or 1, 1)), 1)}"
+    workers = case.number("loader.num_workers") or 0
+    free = None if cores is None else max(int(cores / ranks_here(case)), 1)
+    if free is not None and free <= workers:
+        free = None
+    count = "…" if free is None else str(free)
     yield Proposal(
         method="dataloader-num-workers",
-        knob=None if cores is None else f"loader.num_workers={count}",
+        knob=None if free is None else f"loader.num_workers={count}",
         how=f"DataLoader(..., num_workers={count}, persistent_workers=True)"
         + (
             "  # it loads in the training process now"

@@ -6,7 +6,7 @@ The order within pairs alternates, so that a machine that warms up or fills up f
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 

@@ -315,3 +315,18 @@ def test_parameters_stay_gathered_only_where_they_are_sharded(
 ) -> None:
     report = make_report((Kind.COMMUNICATION, 0.4), setup={"loader.num_workers": 0, **facts})
     assert no_use("fsdp-no-reshard", Kind.COMMUNICATION, report) == reason
+
+
+def test_what_keeps_the_run_alive_stands_before_what_makes_it_faster(
+    make_report: Callable[..., Report], make_finding: Callable[..., Finding], bundled: Catalog
+) -> None:
+    # GIVEN a run that a shortage of memory will end, and that waits for data now and then
+    memory = make_finding(Kind.MEMORY_CAPACITY, 0.0, cause="loss-graph-kept", severity=Severity.MODERATE)
+    waits = make_finding(Kind.DATA_LOADING, 0.2, cause="main-process-loading")
+    told = prescribe(make_report(memory, waits, setup={"device.kind": "cpu", "cpu.cores": 8}), bundled)
+    # THEN what answers the shortage comes first, though no gain in time is predicted for it
+    assert told.prescriptions[0].method == "no-kept-graph"
+    # AND as a note beside another headline it has no such right
+    noted = make_finding(Kind.MEMORY_CAPACITY, 0.0, cause="loss-graph-kept", severity=Severity.NOTE)
+    told = prescribe(make_report(waits, noted, setup={"device.kind": "cpu", "cpu.cores": 8}), bundled)
+    assert told.prescriptions[0].finding is Kind.DATA_LOADING

@@ -16,7 +16,7 @@ from trainrx.advisor.proposal import Case, Fit, Proposal
 from trainrx.advisor.remedies import answers
 from trainrx.catalog import Catalog
 from trainrx.profiler.agent import knobs
-from trainrx.profiler.report import Finding, Report, WhatIf
+from trainrx.profiler.report import Fact, Finding, Report, WhatIf
 from trainrx.profiler.vocabulary import Kind, Stage
 
 FILES = sorted(Path(str(remedies.__file__)).parent.glob("*.py"))
@@ -249,3 +249,32 @@ def test_a_debugging_aid_answers_only_for_the_time_that_it_takes(
         "disable-debug-apis" in [one.method for one in answers(Case(report, finding)).proposals]
     ) is proposed
     assert (no_use("disable-debug-apis", kind, report) is None) is proposed
+
+
+def test_knobs_that_advice_spells_out_can_be_read() -> None:
+    # WHEN a remedy names a knob with its value THEN the knob takes that value
+    for word in named("knob"):
+        name, _, value = word.partition("=")
+        if value and not value.endswith("="):
+            knobs.find(name).parse(value)
+
+
+@pytest.mark.parametrize("kind", [Kind.H2D_TRANSFER, Kind.HOST_SYNC])
+def test_copies_that_wait_for_nobody_are_not_told_to(
+    kind: Kind, make_report: Callable[..., Report], make_finding: Callable[..., Finding]
+) -> None:
+    finding = make_finding(kind, evidence=[Fact(name="non_blocking", value=True, basis="setup")])
+    said = {one.method for one in answers(Case(make_report(finding, setup=GPU), finding)).proposals}
+    assert "non-blocking-copy" not in said
+    finding = make_finding(kind)
+    said = {one.method for one in answers(Case(make_report(finding, setup=GPU), finding)).proposals}
+    assert "non-blocking-copy" in said
+
+
+def test_a_compiled_model_is_given_its_mode_by_the_script_alone(
+    make_report: Callable[..., Report], make_finding: Callable[..., Finding]
+) -> None:
+    finding = make_finding(Kind.LAUNCH_OVERHEAD, cause="short-kernels")
+    for compiled, knob in ((False, "compile.reduce_overhead=true"), (True, None)):
+        report = make_report(finding, setup={**GPU, "model.compiled": compiled})
+        assert proposal_of(Case(report, finding), "torch-compile-reduce-overhead").knob == knob

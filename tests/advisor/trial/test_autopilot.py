@@ -10,7 +10,7 @@ from trainrx.advisor.trial.result import flight_file, summary
 from trainrx.advisor.trial.session import Length, TrialSession
 from trainrx.advisor.trial.store import stored_trials
 from trainrx.profiler.report import Prediction, Prescription
-from trainrx.profiler.vocabulary import Kind
+from trainrx.profiler.vocabulary import Kind, RunStatus
 
 from .conftest import LOSSES, Machine, report
 
@@ -142,3 +142,28 @@ def test_the_command_can_be_pasted(fly_on):
     assert "write it yourself: DataLoader(..., num_workers=2)" in result.patch_notes[0]
     assert "2.00×" in summary(flight)
     assert (session.run.path / "trials" / "autopilot.json").is_file()
+
+
+def test_an_interruption_while_it_profiles_again_ends_it(base_run, monkeypatch):
+    # GIVEN a change that is proven, and somebody who presses Ctrl-C while the changed script is profiled
+    machine = Machine({"loader.num_workers": 2.0, "optimizer.fused": 1.5})
+    monkeypatch.setattr(
+        session_module,
+        "measure",
+        lambda script, change, **more: measure(script, change, run=machine, clock=machine.clock, **more),
+    )
+    session = TrialSession(base_run, report(), length=Length(), plan=Plan(), allow_semantic=False)
+    found = report()
+    interrupted = found.model_copy(
+        update={"run": found.run.model_copy(update={"status": RunStatus.INTERRUPTED})}
+    )
+    flight = fly(
+        session,
+        proposing("loader.num_workers=2", "optimizer.fused=true"),
+        budget_s=10_000.0,
+        profile=lambda choice: interrupted,
+        clock=machine.clock,
+    )
+    # THEN it tries nothing more, keeps what was proven, and runs the script no further time
+    assert flight.interrupted and len(flight.attempts) == 1 and flight.combined is None
+    assert flight.kept.texts == {"loader.num_workers": "2"}

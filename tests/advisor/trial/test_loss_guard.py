@@ -83,3 +83,16 @@ def test_every_rank_counts():
     base = {0: BASE[0], 1: BASE[0]}
     other = {0: BASE[0], 1: changed(lambda step, value: value + 1)[0]}
     assert check(other, first=(base, base)).outcome is LossOutcome.DIFFER
+
+
+def test_runs_that_settle_at_levels_of_their_own_are_told_apart_by_no_more_than_that():
+    # GIVEN a script without a seed, each run of which stays near a level that its first weights give
+    def at(level):
+        return {0: tuple((step, level + 0.01 * math.sin(step)) for step in range(35))}
+
+    base, similar = (at(2.0), at(2.3), at(2.6)), (at(2.5), at(2.6), at(2.7))
+    found = check_losses(base, similar, equivalence="exact", tolerance=0.0)
+    assert found.outcome is LossOutcome.SAME_MEAN
+    # AND a change that leaves those levels altogether is seen
+    found = check_losses(base, (at(9.0), at(9.1), at(9.2)), equivalence="exact", tolerance=0.0)
+    assert found.outcome is LossOutcome.DIFFER

@@ -224,3 +224,63 @@ def test_commands_without_a_script_file_are_not_run(tmp_path):
     assert patch_check.patched_command(as_torchrun, tmp_path / "m", tmp_path)[-1] == "train.py"
     assert patch_check.patched_command(["python", "-m", "pkg.train"], tmp_path / "m", tmp_path) is None
     assert patch_check.patched_command(["bash", "run.sh"], tmp_path / "m", tmp_path) is None
+
+
+BRANCHES = """\
+import torch
+from torch.utils.data import DataLoader
+from torch.backends import cudnn
+
+
+def start(worker):
+    torch.set_num_threads(1)
+
+
+def main(many):
+    cudnn.benchmark = True
+    loader = DataLoader(data, 32, worker_init_fn=start)
+    if many:
+        model = torch.nn.DataParallel(Net())
+    else:
+        model = Net()
+    head = Head()
+    for images, labels in loader:
+        loss = criterion(
+            head(
+                model(images)
+            ),
+            labels,
+        )
+
+
+def evaluate():
+    head = load("best.pt")
+"""
+
+
+def at(text):
+    return next(number for number, found in enumerate(BRANCHES.splitlines(), 1) if text in found)
+
+
+def test_a_model_of_several_branches_is_left_to_the_user(patched):
+    # WHEN reading cannot tell which statement makes the model THEN none is guessed
+    gone, new, notes = patched({"compile.default=true": at("model(images)")}, text=BRANCHES)
+    assert not gone and not new
+    assert "model is made in several places, lines 14, 16" in notes[0]
+
+
+def test_the_model_of_the_same_function_counts(patched):
+    # GIVEN a call over several lines, and another function that makes a model of the same name
+    _, new, notes = patched({"compile.default=true": at("            head(")}, text=BRANCHES)
+    # THEN it is the call within that is meant, and the statement that this function makes it with
+    assert new == ["head.compile()"] and not notes
+
+
+def test_a_flag_is_changed_where_the_script_sets_it(patched):
+    gone, new, _ = patched({"cudnn.benchmark=false": at("model(images)")}, text=BRANCHES)
+    assert (gone, new) == (["cudnn.benchmark = True"], ["cudnn.benchmark = False"])
+
+
+def test_the_threads_of_workers_are_not_those_of_the_training(patched):
+    gone, new, _ = patched({"threads.intraop=4": at("model(images)")}, text=BRANCHES)
+    assert not gone and new == ["torch.set_num_threads(4)"]
