@@ -45,12 +45,14 @@ class Saver:
 
         @wraps(original_save)
         def save(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-            copied = _copied(obj) if isinstance(f, (str, os.PathLike)) else None
+            copied = None
+            if isinstance(f, (str, os.PathLike)):
+                self.wait()  # before the copy, so that there is one at a time
+                copied = _copied(obj)
             if copied is None:
                 original_save(obj, f, *args, **kwargs)
-                return
-            self.wait()
-            self._start(original_save, (copied, f, *args), kwargs)
+            else:
+                self._start(original_save, (copied, f, *args), kwargs)
 
         @wraps(original_load)
         def load(*args: Any, **kwargs: Any) -> Any:
