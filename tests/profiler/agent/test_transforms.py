@@ -34,7 +34,7 @@ def test_a_call_that_is_inherited_or_nested_counts_once(monkeypatch: pytest.Monk
     values = [transform(0) for transform in pipeline for _ in range(3)]
     passed = time.perf_counter_ns() - begun
     told: list[dict[str, Any]] = []
-    transforms.tell(SimpleNamespace(fact=lambda name, **values: told.append(values)))  # type: ignore[arg-type]
+    transforms.tell(SimpleNamespace(fact=lambda _, **values: told.append(values)))  # type: ignore[arg-type]
     # THEN each has three calls, which together took no longer than all did
     assert values == [1, 1, 1, 1, 1, 1, 2, 2, 2]
     assert [total["calls"] for total in told] == [3, 3, 3]
