@@ -397,6 +397,7 @@ def _setup(summaries: Sequence[RankSummary], attachments: Sequence[Attachment]) 
             "loader": summaries[0].observation.loader,
             "loader.num_workers": 0 if summaries[0].observation.loader == "single-process" else None,
             "steps_marked": summaries[0].steps.marked,
+            "model.compiled": True if summaries[0].compiled else None,
             **info.versions,
         }
         setup |= {key: value for key, value in told.items() if value is not None}

@@ -27,12 +27,21 @@ from .queue import LaunchQueue, launch_queue
 from .trace_stages import stage_sets, stage_times
 from .trace_steps import TraceSteps, find_steps
 
+#: What ``torch.compile`` names its kernels and the regions that call them.
+COMPILED_PREFIXES = (
+    "triton_poi_fused",
+    "triton_red_fused",
+    "triton_per_fused",
+    "triton_tem_fused",
+    "Torch-Compiled",
+)
+
 
 @dataclass(frozen=True)
 class RankSummary:
     """One rank. ``device_*``, ``kernels`` are None where no device work was recorded; ``stage_*`` is empty
     where no stages can be told. ``device_window`` and ``stage_window`` have one window; the others one per
-    step.
+    step. ``compiled``: kernels or regions of ``torch.compile`` were seen.
     """
 
     info: TraceInfo
@@ -47,6 +56,7 @@ class RankSummary:
     memory: MemoryCurve | None
     collectives: CollectiveTimes
     observation: DeviceObservation
+    compiled: bool
 
 
 def summarise_file(path: Path, *, progress: Progress = no_progress) -> RankSummary:
@@ -80,6 +90,7 @@ def summarise(trace: Trace) -> RankSummary:
         memory=memory_curve(trace.memory),
         collectives=collective_times(trace, kinds),
         observation=_without_device(trace, steps, stages),
+        compiled=any(name.startswith(COMPILED_PREFIXES) for name in trace.names),
     )
     return (
         summary

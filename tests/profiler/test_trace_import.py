@@ -328,3 +328,14 @@ def test_steps_are_parsed(text: str, steps: tuple[int, int]) -> None:
 def test_other_steps_are_usage_errors(text: str) -> None:
     with pytest.raises(UsageError, match="--steps"):
         parse_steps(text)
+
+
+def test_kernels_of_the_compiler_tell_that_the_model_is_compiled(tmp_path: Path) -> None:
+    # GIVEN a trace with kernels that torch.compile made, and one without
+    eager, compiled = training(0), training(0)
+    for one in compiled["traceEvents"]:
+        one["name"] = one["name"].replace("gemm", "triton_poi_fused_addmm_relu_0")
+    # WHEN they are imported THEN the setup knows the one, and leaves the other open
+    for document, told in ((compiled, True), (eager, None)):
+        report, _ = imported(tmp_path, written(tmp_path / f"{told}.json", document))
+        assert report.setup.get("model.compiled") is told
