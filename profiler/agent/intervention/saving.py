@@ -70,11 +70,12 @@ class Saver:
 
     def _on_event(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Called by Python before it does what ``event`` says; it must not raise."""
-        if self._pending is None or event not in _ON_PATHS | _ON_PROGRAMS:
+        pending = self._pending
+        if pending is None or event not in _ON_PATHS | _ON_PROGRAMS:
             return
         if threading.current_thread() is self._thread:
             return
-        if event in _ON_PROGRAMS or any(_absolute(path) in self._pending for path in arguments[:2]):
+        if event in _ON_PROGRAMS or any(_absolute(path) in pending for path in arguments[:2]):
             self.wait()
 
     def _start(self, save: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -40,7 +40,7 @@ def test_a_fault_beside_a_worker_ends_the_measuring_and_prints_nothing(
 def test_memory_that_takes_long_to_read_is_read_the_more_rarely(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # GIVEN a worker of so much memory that a reading takes 50 ms
+    # GIVEN a worker of so much memory that a reading takes 50 ms of a core
     clock = [0]
     cost_ns = 50_000_000
 
@@ -49,6 +49,7 @@ def test_memory_that_takes_long_to_read_is_read_the_more_rarely(
         return {}
 
     monkeypatch.setattr(loading, "now", lambda: clock[0])
+    monkeypatch.setattr(loading, "thread_time_ns", lambda: clock[0])
     monkeypatch.setattr(memory, "private", private)
     probe = BatchProbe(WorkerFolder(str(tmp_path)))
     # WHEN it is asked for ten times a second
