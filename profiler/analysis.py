@@ -111,9 +111,10 @@ def analyse(run: RunFolder) -> Analysis:
     memory = process_memory(first.recording, first.steps)
     on_device = device_memory(first.recording, first.steps, used_bytes=_used_on_device(telemetry))
     use = memory_use(first.recording, memory, on_device, first.setup)
+    job = [rank for rank in ranks if _is_of_job(rank.recording)]
     late = lateness(
-        [(rank.recording.rank, rank.steps, rank.stages) for rank in ranks],
-        [core_wait_share(rank.recording) for rank in ranks],
+        [(rank.recording.rank, rank.steps, rank.stages) for rank in job],
+        [core_wait_share(rank.recording) for rank in job],
     )
     findings = diagnose(
         Observation(
@@ -127,7 +128,7 @@ def analyse(run: RunFolder) -> Analysis:
             core_wait_share=core_wait_share(first.recording),
             collectives=own_collectives(first.recording, first.steps),
             garbage=exposed.garbage,
-            garbage_by_rank=_garbage_by_rank(ranks),
+            garbage_by_rank=_garbage_by_rank(job),
             compilation=exposed.compilation,
             compiled=compiled_model(first.recording),
             operations_per_step=_operations_per_step(first),
@@ -275,7 +276,7 @@ def _per_step(rank: _RankAnalysis, code: int, *, synchronised: bool = False) -> 
         spans = spans[spans[:, 3] == 1]
     if not len(spans):
         return None
-    return float(rank.steps.timed_at(spans[:, 1]).sum()) / float(rank.steps.timed.sum())
+    return len(rank.steps.within(spans)) / float(rank.steps.timed.sum())
 
 
 def _operations_per_step(rank: _RankAnalysis) -> float | None:
@@ -310,7 +311,8 @@ def _losses(manifest: Manifest, recordings: Sequence[RankRecording]) -> _Losses:
 def _is_of_job(recording: RankRecording) -> bool:
     """Whether other processes wait for this one; several that train alone may share a run."""
     joined = any(recording.facts.get(name) for name in ("parallel", "sharded"))
-    return joined or (whole(recording.process, "world_size") or 1) > 1
+    exchanges = len(recording.of_code(layout.COMMUNICATION, layout.COMMUNICATION_WAIT)) > 0
+    return joined or exchanges or (whole(recording.process, "world_size") or 1) > 1
 
 
 def _without_steps(

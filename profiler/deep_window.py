@@ -10,14 +10,15 @@ from collections.abc import Sequence
 
 from .agent import format as layout
 from .diagnosis.compute import MODEL_COMPUTE
-from .diagnosis.device.verdict import find_all
+from .diagnosis.device.verdict import find_all, order_key
+from .diagnosis.finding import percent, share_of_step, speedup_alone
 from .diagnosis.thresholds import STEP_LEVELS
 from .errors import InputError
 from .recording import RankRecording
-from .report import DeviceShares, Finding
+from .report import DeviceShares, Fact, Finding
 from .timeline.rank_summary import RankSummary, summarise_file
 from .trace_report import device_shares
-from .vocabulary import Kind, Severity
+from .vocabulary import Kind
 
 #: What the host does while the device could have worked: exposed only where the device is idle.
 HOST_KINDS = frozenset(
@@ -34,7 +35,6 @@ HOST_KINDS = frozenset(
 DEVICE_KINDS = frozenset({Kind.COMPUTE, Kind.OPTIMIZER_STEP, Kind.CPU_THREADS, Kind.LAUNCH_OVERHEAD})
 #: Of these, what the device's own clock tells right.
 CLOCKED_KINDS = frozenset({Kind.COMPUTE, Kind.OPTIMIZER_STEP})
-_WEIGHT = {Severity.HIGH: 1, Severity.MODERATE: 1, Severity.NOTE: 0}
 
 
 def read_deep_window(recording: RankRecording) -> tuple[RankSummary | None, str | None]:
@@ -77,7 +77,7 @@ def with_device(
     ]
     known = {finding.kind for finding in kept}
     joined = kept + [finding for finding in traced if finding.kind not in known]
-    return sorted(joined, key=lambda finding: (-_WEIGHT[finding.severity], -finding.share))
+    return sorted(joined, key=order_key)
 
 
 def _explained(finding: Finding, traced: Finding | None) -> Finding:
@@ -98,4 +98,19 @@ def _held(finding: Finding, idle_share: float) -> Finding | None:
     if severity is None:
         return None
     ms_per_step = None if finding.ms_per_step is None else finding.ms_per_step * idle_share / finding.share
-    return finding.model_copy(update={"share": idle_share, "ms_per_step": ms_per_step, "severity": severity})
+    limit = f"the GPU had nothing to do for only {percent(idle_share)} of the time, which is all that can go"
+    return finding.model_copy(
+        update={
+            "share": idle_share,
+            "ms_per_step": ms_per_step,
+            "severity": severity,
+            "summary": f"{finding.summary.removesuffix('.')}; {limit}.",
+            "evidence": _at_most(finding.evidence, idle_share),
+        }
+    )
+
+
+def _at_most(evidence: Sequence[Fact], share: float) -> list[Fact]:
+    """The evidence with what the finding can bring held to a share."""
+    held = {fact.name: fact for fact in (share_of_step(share, basis="derived"), speedup_alone(share))}
+    return [held.get(fact.name, fact) for fact in evidence]

@@ -1,6 +1,7 @@
 """Starts a command with the agent in it, follows it, stops it, and closes the run's books.
 
-The command keeps its own stdin, stdout and stderr. Nothing of it is changed but two environment variables.
+The command keeps its own stdin, stdout and stderr. Nothing of it is changed but three environment variables
+at most: ``PYTHONPATH``, the agent's options, and where steps are traced ``KINETO_LOG_LEVEL``, unless that is set.
 """
 
 from __future__ import annotations
@@ -215,6 +216,7 @@ class _Follower:
         self._ending_since: float | None = None
         self._interrupted = False
         self._may_forward = False
+        self._left_behind: list[psutil.Process] = []
         self._note: str | None = None
 
     def follow(self) -> dict[str, Any]:
@@ -231,6 +233,7 @@ class _Follower:
             signal.signal(signal.SIGTERM, previous)
             if self._process.poll() is None:
                 _end_tree(self._process)
+            _end(self._left_behind, GRACE_S)
             if self._own_session:
                 _kill_session(self._process.pid)
             self._ranks.close()
@@ -270,7 +273,7 @@ class _Follower:
         seen = "no further step was" if self._steps else "no step was"
         self._note = f"{seen} seen in {patience:.0f} s, so the script was stopped (--patience waits longer)"
         self._ending_since = moment
-        self._process.terminate()
+        self._terminate()
         return False
 
     def _watch_time(self, progress: Progress, seconds: float) -> None:
@@ -294,11 +297,20 @@ class _Follower:
         if self._own_session:
             self._process.send_signal(signal.SIGINT)
         else:
-            self._may_forward = sys.stdin is None or not sys.stdin.isatty()
+            self._may_forward = not _terminal_interrupts_our_group()
 
     def _on_terminate(self, number: int, frame: object) -> None:
         self._interrupted = True
         self._ending_since = time.monotonic()
+        self._terminate()
+
+    def _terminate(self) -> None:
+        """Ask the command to end as it sees fit; what it leaves behind is asked once it is over.
+
+        A shell ends without a word to what it runs; a launcher, or a script with workers, ends those itself. What was
+        given a session of its own is meant to stay, such as a service that still has something to send.
+        """
+        self._left_behind = _session_of(self._process.pid)
         self._process.terminate()
 
     def _outcome(self, code: int) -> dict[str, Any]:
@@ -314,20 +326,69 @@ class _Follower:
 
 def _end_tree(root: subprocess.Popen[Any]) -> None:
     """Terminate a process and all that it has started; kill what stays."""
-    try:
-        victims = psutil.Process(root.pid).children(recursive=True)
-    except psutil.Error:
-        victims = []
+    victims = _descendants(root.pid)
     for victim in victims:
         _quietly(victim.terminate)
     root.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         root.wait(KILL_S)  # not psutil's wait, which would take the exit code away from us
-    _, stubborn = psutil.wait_procs(victims, timeout=KILL_S)
-    for victim in stubborn:
-        _quietly(victim.kill)
+    _end(victims, KILL_S)
     root.kill()
     root.wait()
+
+
+def _end(processes: Sequence[psutil.Process], patience_s: float) -> None:
+    """Terminate processes, and kill those that stay."""
+    for process in processes:
+        _quietly(process.terminate)
+    end = time.monotonic() + patience_s
+    while any(map(_is_alive, processes)) and time.monotonic() < end:
+        time.sleep(POLL_S)
+    for process in processes:
+        _quietly(process.kill)
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    """Whether it still runs; one that has ended may stay in the list of processes where nobody collects it."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def _session_of(leader: int) -> list[psutil.Process]:
+    """The descendants of a process that are of its session."""
+    session = _session(leader)
+    return [process for process in _descendants(leader) if _session(process.pid) == session]
+
+
+def _session(pid: int) -> int | None:
+    """A process's session; None once it is gone."""
+    try:
+        return os.getsid(pid)
+    except OSError:
+        return None
+
+
+def _descendants(pid: int) -> list[psutil.Process]:
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.Error:
+        return []
+
+
+def _terminal_interrupts_our_group() -> bool:
+    """Whether a terminal's Ctrl-C reaches this process group, and so the command by itself, whatever its stdin is."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
 
 
 def _kill_session(leader: int) -> None:
@@ -384,18 +445,18 @@ def _manifest(run: RunFolder, command: Sequence[str], limits: Limits, setting: S
             "knobs": dict(setting.knobs),
         },
         versions={"trainrx": version("trainrx"), "python": sys.version.split()[0], MACHINE: machine_key()},
-        git=_git_state(),
+        git=_git_state(setting.cwd),
     )
 
 
-def _git_state() -> dict[str, Any]:
+def _git_state(cwd: Path | None) -> dict[str, Any]:
     """Commit and cleanness of the folder the command runs in; empty where there is no git."""
     try:
         head = subprocess.run(
-            ["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=True
+            ["git", "rev-parse", "HEAD"], cwd=cwd, capture_output=True, text=True, timeout=5, check=True
         )
         status = subprocess.run(
-            ["git", "status", "--porcelain", "--untracked-files=no"],
+            ["git", "status", "--porcelain", "--untracked-files=no"], cwd=cwd,
             capture_output=True, text=True, timeout=5, check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):

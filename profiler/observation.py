@@ -26,7 +26,7 @@ class Observation:
         step_time: of the timed steps.
         stages: exclusive seconds per step; absent stages took no time.
         loader: how the training loader makes its batches; None where there is no ``DataLoader`` or it made none.
-        lateness: the ranks compared; None for a single rank.
+        lateness: the ranks of one job compared; None for a single rank, and for trainings that only share a run.
         exchanges_per_step: backwards per step that average gradients over ranks; None without data parallelism.
         collectives: collectives that the script calls itself.
         core_wait_share: share of wall time that the training thread waited for a free core; None if not known.

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .agent import format as layout
+from .errors import InputError
 from .facts import MAX_WHOLE, printable, text, whole
 
 MAX_FACTS_BYTES = 256 * 1024 * 1024
@@ -113,7 +114,20 @@ class RankRecording:
 
 
 def read_ranks(run_dir: Path) -> list[RankRecording]:
-    """All ranks of a run, by rank. Processes that made no step are left out if another one did."""
+    """All ranks of a run, by rank. Processes that made no step are left out if another one did.
+
+    Raises:
+        InputError: a file is there and cannot be read.
+    """
+    try:
+        return _read_ranks(run_dir)
+    except OSError as error:
+        raise InputError(
+            f"{error.filename or run_dir} cannot be read: {error.strerror or error}: the run shows once it can"
+        ) from None
+
+
+def _read_ranks(run_dir: Path) -> list[RankRecording]:
     ranks_dir = run_dir / "ranks"
     folders = sorted(path for path in ranks_dir.iterdir() if path.is_dir()) if ranks_dir.is_dir() else []
     recordings = _with_first_failure(run_dir, [read_rank(folder) for folder in folders])

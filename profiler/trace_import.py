@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import BrokenExecutor, Executor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
 
-from .errors import InputError
+from .errors import InputError, UsageError
 from .ingest.rank_names import compiled_pattern, name_ranks
 from .ingest.source import Progress, no_progress
 from .report import Report, RunInfo
@@ -64,23 +65,44 @@ def import_traces(
 
     Raises:
         InputError: a named file, or every file of the folders, cannot be read.
-        UsageError: ``rank_pattern`` is no pattern or finds no rank, or an address needs what is not installed.
+        UsageError: ``rank_pattern`` is no pattern or finds no rank, an address needs what is not installed, or
+            ``runs`` cannot be written.
     """
     files, lenient = find_files(places)
     pattern = None if rank_pattern is None else compiled_pattern(rank_pattern)
-    runs.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".import-", dir=runs) as scratch:
-        columns = Path(scratch).resolve()
+    with _scratch(runs) as columns:
         tasks = [
             FileTask(file, columns / str(place) if keep_columns else None) for place, file in enumerate(files)
         ]
         imported = _read(tasks, executor, workers, byte_progress, file_progress)
         _raise_if_unread(imported, lenient)
         named = _ranks(imported, pattern)
-        folder = _new_folder(runs, Path(places[0]))
+        with _writing(runs):
+            folder = _new_folder(runs, Path(places[0]))
         report = _report(imported, named, _run_info(folder, command, imported))
-        _write(folder, report, imported, named)
+        with _writing(runs):
+            _write(folder, report, imported, named)
     return report, folder
+
+
+@contextmanager
+def _scratch(runs: Path) -> Generator[Path]:
+    """A folder within ``runs`` that lasts as long as the context."""
+    with _writing(runs):
+        runs.mkdir(parents=True, exist_ok=True)
+        scratch = tempfile.TemporaryDirectory(prefix=".import-", dir=runs)
+    with scratch as folder:
+        yield Path(folder).resolve()
+
+
+@contextmanager
+def _writing(runs: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {runs}: {error.strerror or error}: choose another place with --runs DIR"
+        ) from None
 
 
 def _read(
@@ -102,6 +124,11 @@ def _read(
             tasks, pool, in_flight=_in_flight(pool, workers), done=lambda n: file_progress(n, len(tasks))
         ):
             _take(imported, task, outcome)
+    except BrokenExecutor:
+        raise InputError(
+            "a reading process was ended, perhaps for want of memory: import fewer or smaller files at a time, "
+            "or read them where there is more memory with --executor dask://HOST:PORT"
+        ) from None
     finally:
         if executor is None:
             pool.shutdown(wait=True, cancel_futures=True)

@@ -100,7 +100,11 @@ def describe(recording: Attachment) -> str:
     """One clause on a recording that is no timeline."""
     if isinstance(recording, MemoryRecording):
         unused = recording.unused_reserved_share
-        rest = "" if unused is None else f", {unused * 100:.0f} % of reserved memory is unused"
+        rest = (
+            ""
+            if unused is None
+            else f"; when the snapshot was taken, {unused * 100:.0f} % of reserved memory was unused"
+        )
         return f"Memory peaks at {recording.peak_allocated_bytes / 2**30:.2f} GiB{rest}"
     if isinstance(recording, MetricSeries):
         return f"{recording.rows} rows of metrics"
@@ -118,11 +122,9 @@ def combined(seen: Sequence[DeviceObservation], skew: RankSkew | None) -> Device
     return replace(
         first,
         window_s=_mean([one.window_s for one in active]),
-        steps=max(one.steps for one in active),
         step_s=_mean_known([one.step_s for one in active]),
         compute_share=_mean([one.compute_share for one in active]),
         communication_share=_mean([one.communication_share for one in active]),
-        copy_share=_mean([one.copy_share for one in active]),
         idle_share=_mean([one.idle_share for one in active]),
         idle_causes={
             cause: _mean([one.idle_causes.get(cause, 0.0) for one in active]) for cause in IdleCause
@@ -171,7 +173,6 @@ def _skew(matched: MatchedCollectives | None, summaries: Sequence[RankSummary]) 
     window_ns = _mean([summary.steps.window_ns for summary in summaries])
     late = next((one for one in matched.ranks if one.rank == matched.late_rank), None)
     return RankSkew(
-        ranks=len(matched.ranks),
         matched=matched.matched,
         late_rank=matched.late_rank,
         times_last=0 if late is None else late.times_last,
@@ -194,13 +195,17 @@ def step_time(step_s: npt.NDArray[np.float64]) -> StepTime | None:
 
 
 def stage_shares(summary: RankSummary) -> list[StageShare]:
-    """Stages of one rank over its window, in the order of the vocabulary; those without time are left out."""
-    span_ns = max(summary.steps.window_ns, 1)
-    per_step = max(len(summary.steps), 1) if summary.steps.marked else 1
+    """Stages of one rank over its steps, or over the whole window as one where none are known, in the order of the
+    vocabulary; those without time are left out.
+    """
+    steps = summary.steps
+    count, times, span_ns = 1, summary.stage_window, steps.window_ns
+    if len(steps):
+        count, times, span_ns = len(steps), summary.stage_steps, int((steps.end_ns - steps.start_ns).sum())
     return [
-        StageShare(name=stage, seconds_per_step=ns / 1e9 / per_step, share=ns / span_ns)
+        StageShare(name=stage, seconds_per_step=ns / 1e9 / count, share=ns / max(span_ns, 1))
         for stage in Stage
-        if (ns := int(summary.stage_window[stage].sum()) if stage in summary.stage_window else 0)
+        if (ns := int(times[stage].sum()) if stage in times else 0)
     ]
 
 
@@ -392,6 +397,7 @@ def _setup(summaries: Sequence[RankSummary], attachments: Sequence[Attachment]) 
             "loader": summaries[0].observation.loader,
             "loader.num_workers": 0 if summaries[0].observation.loader == "single-process" else None,
             "steps_marked": summaries[0].steps.marked,
+            "model.compiled": True if summaries[0].compiled else None,
             **info.versions,
         }
         setup |= {key: value for key, value in told.items() if value is not None}

@@ -45,7 +45,7 @@ def _more(case: Case, free: int, threads: int) -> Proposal:
 
 def _fewer(case: Case, free: int, threads: int) -> Iterator[Proposal]:
     """Workers are told first, since each of them may have a pool of threads of its own."""
-    estimate = case.remaining(0.1, 0.5, 1.0)
+    estimate = case.remaining(0.02, 0.25, 1.0)
     basis = "the time that threads were measured to wait for a core"
     workers = case.number("loader.num_workers") or 0
     if workers > 0:

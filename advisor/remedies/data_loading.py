@@ -22,7 +22,7 @@ TINY_SAMPLE_S, MANY_SAMPLES = 100e-6, 128
 #: Below this share of waiting, the device has no time to spare for transforms.
 SPARE_SHARE = 0.2
 #: What stays of a sample's cost: stored as a result, kept in memory, decoded by a faster library, made by lean code.
-STORED, DECODED, LEAN = 0.05, 0.5, 0.15
+STORED, DECODED, LEAN = 0.05, 0.5, 0.07
 GB = 1e9
 
 

@@ -68,6 +68,7 @@ def _by(case: Case, factors: tuple[float, float, float]) -> StepEstimate:
 
 
 def _sparse(case: Case) -> Proposal:
+    """The gradient of a whole table is also made in the backward pass, whose part in it was not measured."""
     return Proposal(
         method="sparse-embedding-gradients",
         how="nn.Embedding(..., sparse=True), and its own optimizer: SparseAdam, Adagrad or SGD",

@@ -53,7 +53,7 @@ def _dynamic(case: Case, fit: Fit) -> Proposal:
         how="torch.compile(model, dynamic=True), or dynamic=None (the default); else pad to a few lengths",
         basis="the time of compiling anew; code for any shape runs a little slower than code for one",
         effort=Effort.SWITCH,
-        estimate=case.remaining(0.005, 0.02, 0.9),
+        estimate=case.remaining(0.005, 0.01, 0.9),
         fit=fit,
     )
 

@@ -91,8 +91,7 @@ def fly(
     profile = profile or (lambda choice: profile_with(session, choice))
     state = _State(session.report)
     whole_plan = session.plan
-    interrupted = False
-    while not interrupted:
+    while True:
         rest = budget_s - (clock() - started)
         ended, prescription = _next(state, propose, session, rest, allow_semantic)
         if prescription is None:
@@ -104,11 +103,10 @@ def fly(
         if attempt.kept:
             state.report = profile(state.kept)
             interrupted = state.report.run.status is RunStatus.INTERRUPTED
-    attempts = tuple(state.attempts)
-    if interrupted:
-        return Flight(attempts, state.kept, None, "it was interrupted", interrupted=True)
+        if interrupted:
+            return Flight(tuple(state.attempts), state.kept, None, "it was interrupted", interrupted=True)
     session.plan = _share(whole_plan, max(budget_s - (clock() - started), 0.0) / SHARE_OF_REST)
-    return Flight(attempts, state.kept, _combine(session, state), ended)
+    return Flight(tuple(state.attempts), state.kept, _combine(session, state), ended)
 
 
 def _next(

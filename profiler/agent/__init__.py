@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 #: One module per hook: each says which torch module it waits for (``MODULE``) and patches it (``install``).
 HOOKS = (
     "loader", "fetcher", "module", "parallel", "sharding", "backward", "optimizer", "checkpoint", "collectives",
-    "functional_collectives", "garbage", "dynamo", "compilation", "recompile_limit", "recomputation", "signed",
+    "functional_collectives", "garbage", "dynamo", "compilation", "recompile_limit", "recomputation", "profiling",
+    "signed",
 )  # fmt: skip
 
 

@@ -102,8 +102,9 @@ IN_TRAINING, WITHOUT_GRADIENTS, IN_EVALUATION_MODE, OF_NO_PARTS = range(4)
 READY_UNIT = 1 << 16
 PLACE_UNIT = 4
 
-#: Set while a loader starts its workers: the folder they write to, with a mark for their number.
-LOADER_VARIABLE = "TRAINRX_LOADER"
+#: In the settings that processes take from their parent while a loader starts its workers: the folder they write to,
+#: with a mark for their number.
+LOADER_KEY = "trainrx_loader"
 WORKER_MARK = "{worker}"
 #: The environment variable that carries the agent's options as JSON.
 OPTIONS_VARIABLE = "TRAINRX_AGENT"

@@ -10,13 +10,14 @@ import os
 import sys
 import threading
 import time
+from multiprocessing import current_process
 from multiprocessing.util import Finalize
 from time import perf_counter_ns as now
 from time import thread_time_ns
 from typing import TYPE_CHECKING, Any
 
 from . import memory, process, transforms
-from .format import LOADER_VARIABLE, MAIN_PROCESS, WORKER_MARK
+from .format import LOADER_KEY, MAIN_PROCESS, WORKER_MARK
 from .quick_switch import quick_switch
 from .rank_folder import WorkerFolder
 from .sampler import StackSampler
@@ -64,7 +65,8 @@ class Loading:
     def _path(self, fetcher: Any) -> str | None:
         worker = process.loader_worker_id()
         if worker is not None:
-            return os.environ.get(LOADER_VARIABLE, "").replace(WORKER_MARK, str(worker)) or None
+            told: str = getattr(current_process(), "_config", {}).get(LOADER_KEY, "")
+            return told.replace(WORKER_MARK, str(worker)) or None
         folder, loader = self._recorder.folder, getattr(fetcher, "_trainrx_loader", None)
         if folder is None or loader is None or not self._recorder.is_on:
             return None

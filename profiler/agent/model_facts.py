@@ -7,7 +7,11 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from .matmul_precision import matmul_precision
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .recorder import Recorder
 
 WATCHED_CALLS = 64
@@ -98,19 +102,33 @@ def _index_count(value: Any) -> int:
     return value.numel() if dtype in (sys.modules["torch"].int64, sys.modules["torch"].int32) else 0
 
 
+#: The switches of torch and Python that change how fast it runs.
+_FLAGS: dict[str, Callable[[Any], Any]] = {
+    "cudnn_benchmark": lambda torch: bool(torch.backends.cudnn.benchmark),
+    "matmul_precision": matmul_precision,
+    "deterministic": lambda torch: bool(torch.are_deterministic_algorithms_enabled()),
+    "anomaly_mode": lambda torch: bool(torch.is_anomaly_enabled()),
+    "profiler": lambda torch: bool(torch.autograd._profiler_enabled()),
+    "gc_enabled": lambda torch: gc.isenabled(),
+    "threads": lambda torch: torch.get_num_threads(),
+    "interop_threads": lambda torch: torch.get_num_interop_threads(),
+}
+
+
 def flags(*, traced: bool) -> dict[str, Any]:
-    """The switches of torch and Python that change how fast it runs; ``traced`` while a profiler of ours is on."""
+    """The switches by name; ``traced`` while a profiler of ours is on.
+
+    One that cannot be read is None, and ``unread`` says why.
+    """
     torch = sys.modules["torch"]
-    return {
-        "cudnn_benchmark": bool(torch.backends.cudnn.benchmark),
-        "matmul_precision": torch.get_float32_matmul_precision(),
-        "deterministic": bool(torch.are_deterministic_algorithms_enabled()),
-        "anomaly_mode": bool(torch.is_anomaly_enabled()),
-        "profiler": None if traced else bool(torch.autograd._profiler_enabled()),
-        "gc_enabled": gc.isenabled(),
-        "threads": torch.get_num_threads(),
-        "interop_threads": torch.get_num_interop_threads(),
-    }
+    found: dict[str, Any] = {}
+    unread: dict[str, str] = {}
+    for name, read in _FLAGS.items():
+        try:
+            found[name] = None if traced and name == "profiler" else read(torch)
+        except Exception as error:
+            found[name], unread[name] = None, repr(error)
+    return {**found, "unread": unread}
 
 
 def _traits(model: Any, kinds: Counter[str]) -> list[str]:
@@ -144,11 +162,8 @@ def _is_channels_last(parameters: list[Any]) -> bool | None:
 def _autocast_dtype() -> str | None:
     torch = sys.modules["torch"]
     for device in ("cuda", "cpu"):
-        try:
-            if torch.is_autocast_enabled(device):
-                return str(torch.get_autocast_dtype(device)).removeprefix("torch.")
-        except TypeError:  # before torch 2.4 the question takes no device
-            return None
+        if torch.is_autocast_enabled(device):
+            return str(torch.get_autocast_dtype(device)).removeprefix("torch.")
     return _inside_accelerate()
 
 

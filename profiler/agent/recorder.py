@@ -247,16 +247,12 @@ class Recorder:
         if self.folder is not None:
             self.folder.fact("note", text=text)
 
-    def loader_starts(self, start_ns: int) -> None:
-        """An iterator over batches is being made: the step before it, if it updated anything, is over."""
+    def loading_begins(self, start_ns: int) -> None:
+        """An iterator over batches is made or a batch asked for: the step before, if it updated anything, is over."""
         if self._step_start is None:
             self._step_start = start_ns
         elif self._updated:
             self._cut(start_ns)
-
-    def fetch_begins(self, start_ns: int) -> None:
-        """A batch is being asked for: the step before it, if it updated anything, is over."""
-        self.loader_starts(start_ns)
 
     def update_begins(self, optimizer: int, start_ns: int) -> None:
         """An optimizer steps: if it did so already since the last cut, a step ended at the last update."""
@@ -313,10 +309,7 @@ class Recorder:
         """Write down that recording ended in good order."""
         self.flops.abandon()
         self.clock.close()
-        try:
-            self.window.close(self)
-        except Exception as error:
-            self.note(f"the deep window could not be written: {error!r}")
+        self.window.close(self)
         if self.folder is not None:
             if self.options.losses:
                 self.folder.fact("losses", values=self._losses.values())

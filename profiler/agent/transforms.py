@@ -6,7 +6,9 @@ functions cannot be told apart that way; the sampled stacks name them.
 
 from __future__ import annotations
 
+import inspect
 import os
+from dataclasses import dataclass
 from functools import wraps
 from time import perf_counter_ns as now
 from time import thread_time_ns
@@ -20,7 +22,21 @@ if TYPE_CHECKING:
 MAX_DEPTH = 4
 MAX_TRANSFORMS = 64
 
-_totals: dict[int, list[Any]] = {}
+
+@dataclass
+class _Total:
+    """What the calls of one transform have taken; ``is_running`` in one, for a call in it to count no second time."""
+
+    transform: Any
+    name: str
+    place: tuple[str | None, int | None]
+    calls: int = 0
+    wall_ns: int = 0
+    cpu_ns: int = 0
+    is_running: bool = False
+
+
+_totals: dict[int, _Total] = {}
 _wrapped: set[type] = set()
 
 
@@ -31,16 +47,17 @@ def watch(dataset: Any) -> None:
             return
         kind = type(transform)
         if id(transform) not in _totals and _wrap(kind):
-            _totals[id(transform)] = [kind.__qualname__, _place(kind), 0, 0, 0, transform]
+            _totals[id(transform)] = _Total(transform, kind.__qualname__, _place(kind))
 
 
 def tell(folder: WorkerFolder) -> None:
     """Write down the totals so far."""
-    for number, (name, place, calls, wall_ns, cpu_ns, _) in enumerate(list(_totals.values())):
-        if calls:
+    for number, total in enumerate(list(_totals.values())):
+        if total.calls:
+            file, line = total.place
             folder.fact(
-                "transform", pid=os.getpid(), number=number, name=name, file=place[0], line=place[1], calls=calls,
-                wall_ns=wall_ns, cpu_ns=cpu_ns,
+                "transform", pid=os.getpid(), number=number, name=total.name, file=file, line=line,
+                calls=total.calls, wall_ns=total.wall_ns, cpu_ns=total.cpu_ns,
             )  # fmt: skip
 
 
@@ -88,15 +105,17 @@ def _wrap(kind: type) -> bool:
     @wraps(original)
     def timed(self: Any, *args: Any, **kwargs: Any) -> Any:
         total = _totals.get(id(self))
-        if total is None:
+        if total is None or total.is_running:
             return original(self, *args, **kwargs)
+        total.is_running = True
         start, cpu = now(), thread_time_ns()
         try:
             return original(self, *args, **kwargs)
         finally:
-            total[2] += 1
-            total[3] += now() - start
-            total[4] += thread_time_ns() - cpu
+            total.is_running = False
+            total.calls += 1
+            total.wall_ns += now() - start
+            total.cpu_ns += thread_time_ns() - cpu
 
     setattr(kind, name, timed)
     _wrapped.add(kind)
@@ -109,6 +128,5 @@ def _method(kind: type) -> str:
 
 
 def _place(kind: type) -> tuple[str | None, int | None]:
-    function = getattr(kind, _method(kind))
-    code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
+    code = getattr(inspect.unwrap(getattr(kind, _method(kind))), "__code__", None)
     return (None, None) if code is None else (code.co_filename, code.co_firstlineno)

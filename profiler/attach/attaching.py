@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib.metadata import version
@@ -46,7 +47,7 @@ def attach(pid: int, *, seconds: float, runs_dir: Path) -> RunFolder:
 
     Args:
         pid: the training process, or the launcher that started it.
-        seconds: how long to look.
+        seconds: how long to look, to the next whole second.
         runs_dir: where the run's folder is made.
 
     Raises:
@@ -57,24 +58,25 @@ def attach(pid: int, *, seconds: float, runs_dir: Path) -> RunFolder:
         raise UsageError(
             f"attach needs the id of another process and 1 to {MAX_SECONDS:.0f} seconds, not {pid} and {seconds:g}"
         )
+    whole_s = round(seconds)
     target = find_target(pid)
     run = create_run(runs_dir, name=f"attached-{pid}")
     try:
-        threads = sample(pid, seconds=seconds, rate_hz=RATE_HZ, output=run.path / STACKS_FILE)
+        threads = sample(pid, seconds=whole_s, rate_hz=RATE_HZ, output=run.path / STACKS_FILE)
         tree = sort_out(threads, pid)
         if not tree.training:
-            raise NotEnoughEvidence(_nothing_trained(pid, seconds, threads))
-    except Exception:
+            raise NotEnoughEvidence(_nothing_trained(pid, whole_s, threads))
+    except BaseException:  # Ctrl-C too
         _discard(run)
         raise
     run.release_reserve()
-    manifest = _manifest(run, target, seconds)
+    manifest = _manifest(run, target, whole_s)
     run.write_manifest(manifest)
-    run.write_report(_report(manifest, target, tree, seconds))
+    run.write_report(_report(manifest, target, tree, whole_s))
     return run
 
 
-def _report(manifest: Manifest, target: Target, tree: Tree, seconds: float) -> Report:
+def _report(manifest: Manifest, target: Target, tree: Tree, seconds: int) -> Report:
     first = tree.training[0]
     estimate = Estimate(
         method=f"main-thread stacks, {RATE_HZ} a second, by py-spy",
@@ -82,7 +84,7 @@ def _report(manifest: Manifest, target: Target, tree: Tree, seconds: float) -> R
         samples=len(first.stacks),
         stages=stage_shares(first.stacks),
         lines=stage_lines(first.stacks),
-        workers=worker_estimates(tree.workers, _cpu_shares(target, seconds)),
+        workers=worker_estimates(tree.workers, _cpu_shares(target)),
     )
     own_loading = loads_by_itself(first.stacks)
     loading = loading_lines([first] if own_loading else tree.workers)
@@ -114,10 +116,10 @@ def _verdict(findings: Sequence[Finding], estimate: Estimate) -> str:
     return f"Nothing dominates, as far as {estimate.samples} sampled stacks tell. {compute}".strip()
 
 
-def _cpu_shares(target: Target, seconds: float) -> dict[int, float]:
-    """CPU seconds per second of each process that was there from the beginning to the end."""
-    now = cpu_seconds(target.pid)
-    return {pid: min((now[pid] - used) / seconds, 1.0) for pid, used in target.cpu_s.items() if pid in now}
+def _cpu_shares(target: Target) -> dict[int, float]:
+    """CPU seconds per second, since the target was found, of each process that was there then and is now."""
+    now, passed_s = cpu_seconds(target.pid), time.monotonic() - target.found_s
+    return {pid: min((now[pid] - used) / passed_s, 1.0) for pid, used in target.cpu_s.items() if pid in now}
 
 
 def _other_processes(tree: Tree) -> list[str]:
@@ -125,15 +127,15 @@ def _other_processes(tree: Tree) -> list[str]:
     return [f"Processes {', '.join(others)} train too; the shares are of the first alone."] if others else []
 
 
-def _nothing_trained(pid: int, seconds: float, threads: Sequence[MainThread]) -> str:
+def _nothing_trained(pid: int, seconds: int, threads: Sequence[MainThread]) -> str:
     samples = sum(len(thread.stacks) for thread in threads)
     return (
-        f"process {pid} was not seen training in {seconds:g} s ({samples} stacks of {len(threads)} processes): attach "
+        f"process {pid} was not seen training in {seconds} s ({samples} stacks of {len(threads)} processes): attach "
         "once it is in its training loop"
     )
 
 
-def _manifest(run: RunFolder, target: Target, seconds: float) -> Manifest:
+def _manifest(run: RunFolder, target: Target, seconds: int) -> Manifest:
     return Manifest(
         id=run.path.name,
         command=list(target.command),

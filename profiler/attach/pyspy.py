@@ -55,7 +55,7 @@ class _Document(msgspec.Struct):
     profiles: list[_Profile]
 
 
-def sample(pid: int, *, seconds: float, rate_hz: int, output: Path) -> list[MainThread]:
+def sample(pid: int, *, seconds: int, rate_hz: int, output: Path) -> list[MainThread]:
     """Sample a process and its descendants; the raw samples stay in ``output``.
 
     Raises:
@@ -63,7 +63,7 @@ def sample(pid: int, *, seconds: float, rate_hz: int, output: Path) -> list[Main
         NotEnoughEvidence: the process ended before a sample was taken.
     """
     command = [
-        str(_program()), "record", "--pid", str(pid), "--duration", str(max(round(seconds), 1)), "--rate", str(rate_hz),
+        str(_program()), "record", "--pid", str(pid), "--duration", str(seconds), "--rate", str(rate_hz),
         "--format", "speedscope", "--output", str(output), "--idle", "--threads", "--subprocesses", "--full-filenames",
     ]  # fmt: skip
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import psutil
@@ -21,12 +22,14 @@ class Target:
         command: program and arguments.
         cwd: its working directory; empty where the system does not tell.
         cpu_s: CPU seconds of each process of its tree so far, by pid.
+        found_s: when that was, by `time.monotonic`.
     """
 
     pid: int
     command: tuple[str, ...]
     cwd: str
     cpu_s: dict[int, float]
+    found_s: float
 
 
 def find_target(pid: int) -> Target:
@@ -46,7 +49,7 @@ def find_target(pid: int) -> Target:
         ) from None
     except psutil.AccessDenied:
         raise UsageError(f"process {pid} belongs to another user: attach as that user, or as root") from None
-    return Target(pid, command, _cwd(process), cpu_seconds(pid))
+    return Target(pid, command, _cwd(process), cpu_seconds(pid), time.monotonic())
 
 
 def cpu_seconds(pid: int) -> dict[int, float]:

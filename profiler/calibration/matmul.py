@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import torch
 
+from ..agent.matmul_precision import matmul_precision
 from .ceilings import MatmulRate
 
 CPU_SIZE = 768
@@ -38,7 +39,7 @@ def matmul_rates(cores: int) -> Iterator[MatmulRate]:
 
 def _tensor_float_rate() -> MatmulRate:
     """The rate of 32-bit floats where products may round them to TensorFloat-32."""
-    before = torch.get_float32_matmul_precision()
+    before = matmul_precision(torch)
     torch.set_float32_matmul_precision("high")
     try:
         rate = _rate("cuda", torch.float32, DEVICE_SIZE, None)

@@ -15,7 +15,6 @@ from ..report import Finding
 from ..vocabulary import Severity
 
 Rule = Callable[[Observation], Finding | None]
-_WEIGHT = {Severity.HIGH: 1, Severity.MODERATE: 1, Severity.NOTE: 0}
 
 
 @cache
@@ -28,4 +27,6 @@ def rules() -> tuple[Rule, ...]:
 def diagnose(observation: Observation) -> list[Finding]:
     """All findings, headline first: findings above a note by exposed time, then notes."""
     found = [finding for rule in rules() if (finding := rule(observation)) is not None]
-    return sorted(found, key=lambda finding: (-_WEIGHT[finding.severity], -(finding.ms_per_step or 0.0)))
+    return sorted(
+        found, key=lambda finding: (finding.severity is Severity.NOTE, -(finding.ms_per_step or 0.0))
+    )

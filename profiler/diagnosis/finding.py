@@ -61,13 +61,23 @@ def timed_finding(
         confidence=confidence(observation.measured_steps),
         where=list(where),
         evidence=[
-            Fact(name="share of step", value=share, basis=basis),
+            share_of_step(share, basis=basis),
             Fact(name="time per step", value=seconds * 1e3, unit="ms", basis=basis),
-            Fact(name=ALONE, value=1 / max(1 - share, 1e-3), unit="×", basis="derived"),
+            speedup_alone(share),
             *evidence,
         ],
         summary=summary,
     )
+
+
+def share_of_step(share: float, *, basis: str) -> Fact:
+    """What a finding takes of a step."""
+    return Fact(name="share of step", value=share, basis=basis)
+
+
+def speedup_alone(share: float) -> Fact:
+    """How much faster a step would be without this share of it."""
+    return Fact(name=ALONE, value=1 / max(1 - share, 1e-3), unit="×", basis="derived")
 
 
 def places(lines: tuple[HostLine, ...]) -> tuple[Where, ...]:

@@ -9,8 +9,8 @@ from .finding import ms, percent, place, places, timed_finding
 from .thresholds import DOMINANT_PART
 
 MAX_LINES = 12
-#: What rules of their own tell of.
-_CLAIMED = frozenset(Activity) - {Activity.MEASURING}
+#: What rules of their own tell of; compiling is off a stage's own seconds already.
+_CLAIMED = frozenset(Activity) - {Activity.MEASURING, Activity.COMPILING}
 
 
 def find(observation: Observation) -> Finding | None:

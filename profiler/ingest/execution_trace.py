@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -36,13 +35,11 @@ def read_execution_trace(path: Path, *, progress: Progress = no_progress) -> Exe
         file = msgspec.json.decode(content, type=_File)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path} is a damaged execution trace: {error}") from None
-    names = Counter(node.name for node in file.nodes)
     return ExecutionGraph(
         source=str(path),
         schema=file.schema,
         nodes=len(file.nodes),
-        operators=dict(names),
-        collectives=sum(count for name, count in names.items() if name.startswith(_COLLECTIVE_NAMES)),
+        collectives=sum(node.name.startswith(_COLLECTIVE_NAMES) for node in file.nodes),
         notes=(
             "an execution trace has no device times: import the Kineto trace of the same run for a verdict",
         ),

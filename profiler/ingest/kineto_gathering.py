@@ -303,9 +303,10 @@ def _ids(values: list[Any]) -> I64:
 
 def _numbers(values: list[Any], number: Callable[[Any], int]) -> I64:
     """Whole numbers as a column; ``number`` makes one of a value of another type."""
-    column = np.array(values)
-    if column.dtype == np.int64:
-        return column
+    if set(map(type, values)) == {int}:  # one text among them would make every cell as wide as itself
+        column = np.array(values)
+        if column.dtype == np.int64:
+            return column
     return np.array([number(value) for value in values], dtype=np.int64)
 
 

@@ -9,17 +9,21 @@ from __future__ import annotations
 import io
 import pickle
 import pickletools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import InputError
-from .recordings import MemoryRecording
+from .columns import I64
+from .recordings import NO_CLOCK, MemoryRecording
 from .source import Progress, Source, no_progress
 
 FORMAT = "memory-snapshot"
 LIMIT_BYTES = 2 << 30
+_LARGEST = 1 << 62
 _ALLOCATIONS = {"alloc": 1, "free_completed": -1, "free": -1}
 
 
@@ -44,7 +48,9 @@ def read_memory_snapshot(path: Path, *, progress: Progress = no_progress) -> Mem
     if not isinstance(snapshot, dict) or not isinstance(snapshot.get("segments"), list):
         raise InputError(f"{path} is a pickle but no CUDA memory snapshot: a dict with segments was expected")
     segments = [entry for entry in snapshot["segments"] if isinstance(entry, dict)]
-    return _recording(path, segments, _busiest(snapshot.get("device_traces")))
+    device, events = _busiest(snapshot.get("device_traces"))
+    own = segments if device is None else [one for one in segments if one.get("device", device) == device]
+    return _recording(path, own, events)
 
 
 def _plain(content: bytes, path: Path) -> Any:
@@ -68,55 +74,65 @@ def _plain(content: bytes, path: Path) -> Any:
         raise InputError(f"{path} is a damaged pickle ({type(error).__name__})") from None
 
 
-def _busiest(traces: Any) -> list[dict[str, Any]]:
-    """The events of the device with most of them."""
-    if not isinstance(traces, list):
-        return []
+def _busiest(traces: Any) -> tuple[int | None, list[dict[str, Any]]]:
+    """The device with most events, and these; None where no device has any."""
     events = [
-        [entry for entry in trace if isinstance(entry, dict)] for trace in traces if isinstance(trace, list)
+        [entry for entry in trace if isinstance(entry, dict)] if isinstance(trace, list) else []
+        for trace in (traces if isinstance(traces, list) else [])
     ]
-    return max(events, key=len, default=[])
+    most = max(range(len(events)), key=lambda device: len(events[device]), default=None)
+    return (None, []) if most is None or not events[most] else (most, events[most])
 
 
 def _recording(path: Path, segments: list[dict[str, Any]], events: list[dict[str, Any]]) -> MemoryRecording:
-    actions = [(event, event.get("action")) for event in events]
     changes = [
         (event, _ALLOCATIONS[action])
-        for event, action in actions
-        if isinstance(action, str) and action in _ALLOCATIONS
+        for event in events
+        if isinstance(action := event.get("action"), str) and action in _ALLOCATIONS
     ]
-    sizes = [_size(event.get("size")) for event, _ in changes]
-    signed = np.array([size * sign for size, (_, sign) in zip(sizes, changes, strict=True)], dtype=np.int64)
-    level = np.cumsum(signed)
-    level = level - min(int(level.min()), 0) if len(level) else level
-    times, has_clock = _times([event for event, _ in changes])
+    signed = np.array([_size(event.get("size")) * sign for event, sign in changes], dtype=np.int64)
+    held = sum(_size(segment.get("allocated_size")) for segment in segments)
+    before, level = _level(signed, held)
+    times = _times([event for event, _ in changes])
     return MemoryRecording(
         source=str(path),
         format=FORMAT,
         time_s=times,
-        allocated_bytes=level,
-        has_clock=has_clock,
-        peak_allocated_bytes=int(level.max())
-        if len(level)
-        else sum(_size(s.get("allocated_size")) for s in segments),
-        left_at_end_bytes=int(level[-1]) if len(level) else 0,
-        largest_allocation_bytes=max(sizes, default=0),
+        allocated_bytes=level[: len(times)],
+        peak_allocated_bytes=max(before, int(level.max(initial=0))),
         reserved_bytes=sum(_size(segment.get("total_size")) for segment in segments),
-        reserved_in_use_bytes=sum(_size(segment.get("allocated_size")) for segment in segments),
-        out_of_memory_events=sum(event.get("action") == "oom" for event in events),
-        notes=()
-        if len(level)
-        else ("no allocation history was recorded: only the state at the end is known",),
+        reserved_in_use_bytes=held,
+        notes=tuple(_notes(events, changes=len(changes), timed=len(times))),
     )
+
+
+def _notes(events: list[dict[str, Any]], *, changes: int, timed: int) -> Iterator[str]:
+    if not changes:
+        yield "no allocation history was recorded: only the state at the end is known"
+    elif not timed:
+        yield NO_CLOCK
+    failed = sum(event.get("action") == "oom" for event in events)
+    if failed:
+        yield f"{failed} allocation{'s' if failed > 1 else ''} failed for want of memory"
+
+
+def _level(changes: I64, held: int) -> tuple[int, I64]:
+    """Bytes allocated before the first change, and after each. A history may begin late, so it is laid out from its
+    end, where ``held`` bytes are allocated, and lifted where it would otherwise free what was never there.
+    """
+    level = np.cumsum(changes)
+    before = min(max(held - int(changes.sum()), -int(level.min(initial=0))), _LARGEST)
+    return before, level + before
 
 
 def _size(value: Any) -> int:
     return value if isinstance(value, int) and 0 <= value < 1 << 50 else 0
 
 
-def _times(events: list[dict[str, Any]]) -> tuple[np.ndarray[Any, np.dtype[np.float64]], bool]:
+def _times(events: list[dict[str, Any]]) -> npt.NDArray[np.float64]:
+    """Seconds since the first event; empty where not every event has a time."""
     stamps = [event.get("time_us") for event in events]
     known = [stamp for stamp in stamps if isinstance(stamp, int) and 0 <= stamp < 1 << 62]
-    if events and len(known) == len(stamps):
-        return (np.array(known, dtype=np.float64) - min(known)) / 1e6, True
-    return np.arange(len(events), dtype=np.float64), False
+    if len(known) < len(stamps):
+        known = []
+    return (np.array(known, dtype=np.float64) - min(known, default=0)) / 1e6

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from ..errors import InputError
-from .recordings import MemoryRecording
+from .recordings import NO_CLOCK, MemoryRecording
 from .source import Progress, Source, no_progress
 
 FORMAT = "memory-timeline"
@@ -41,14 +41,12 @@ def _recording(path: Path, rows: list[tuple[int, int, int, int]]) -> MemoryRecor
     level = np.cumsum(np.array(sizes, dtype=np.int64))
     stamps = np.array([float(time) for time, *_ in rows])
     clock = stamps >= 0
-    first = float(stamps[clock].min()) if clock.any() else 0.0
+    time_s = np.maximum(stamps - stamps[clock].min(), 0.0) / 1e9 if clock.any() else np.zeros(0)
     return MemoryRecording(
         source=str(path),
         format=FORMAT,
-        time_s=np.where(clock, (stamps - first) / 1e9, 0.0),
-        allocated_bytes=level,
-        has_clock=bool(clock.any()),
+        time_s=time_s,
+        allocated_bytes=level[: len(time_s)],
         peak_allocated_bytes=int(level.max()),
-        left_at_end_bytes=int(level[-1]),
-        largest_allocation_bytes=max(sizes),
+        notes=() if clock.any() else (NO_CLOCK,),
     )

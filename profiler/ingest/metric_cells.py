@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +19,9 @@ MAX_DEPTH = 3
 MAX_NAME = 200
 #: Entries of Transformers' log that hold for the whole training, with the name of what grows with the steps.
 _TOTALS = {"total_flos": "total_flos", "train_runtime": "train_seconds"}
+
+#: A number with a unit behind it, as nvidia-smi writes it.
+_WITH_UNIT = re.compile(r"([-+]?\d+(?:\.\d+)?) (?:%|[kM]?W|m?J|°?C|[KMG]i?B(?:/s)?|[MG]?Hz|m?s|V)")
 
 Cell = tuple[int, str, float]
 
@@ -32,7 +36,9 @@ class Cells:
 
 
 def csv_cells(text: str, source: str) -> Cells:
-    """The numbers of a CSV or tab-separated text with a header; time stamps become seconds since 1970."""
+    """The numbers of a CSV or tab-separated text with a header, without their units; time stamps become seconds since
+    1970.
+    """
     return Cells(_csv(text, source))
 
 
@@ -80,8 +86,9 @@ def _field(text: str) -> float | None:
     text = text.strip()
     if not text:
         return None
+    measured = _WITH_UNIT.fullmatch(text)
     try:
-        return float(text)
+        return float(text if measured is None else measured.group(1))
     except ValueError:
         return _stamp(text)
 

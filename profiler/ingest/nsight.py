@@ -1,5 +1,8 @@
 """Reads SQLite exports of Nsight Systems (``nsys export --type sqlite``) into the columns of a `Trace`.
 
+An export may hold several processes, such as all ranks of a launcher. A `Trace` is one, and CUDA's correlation ids are
+unique only within one, so the process with most device work is read and a note tells of the others.
+
 Only the tables that are there are read; the database is opened read-only and nothing in it is executed.
 """
 
@@ -9,6 +12,7 @@ import re
 import shutil
 import sqlite3
 import tempfile
+from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -27,7 +31,9 @@ MAX_ROWS = 50_000_000
 _VERSION_SUFFIX = re.compile(r"_v\d+$")
 _COPY_NAMES = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
 _MEMORY_NAMES = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed"}
-_THREAD_BITS = 0xFFFFFF
+_ID_BITS = 0xFFFFFF
+"""The bits of a process's and of a thread's number within a global id."""
+_WORK_TABLES = ("KERNEL", "GRAPH_TRACE", "MEMCPY", "MEMSET")
 _NVTX_RANGES = (59, 60, 70, 71)
 """Event types of pushed/popped and started/ended ranges, with and without payload."""
 
@@ -91,17 +97,54 @@ class _Export:
         self._tables = {
             str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")
         }
+        self._processes = self._device_rows_by_process()
         self._strings = dict(self._rows("StringIds", ("id", "value")))
 
-    def _rows(self, table: str, columns: tuple[str, ...], *, where: str = "") -> Iterator[tuple[Any, ...]]:
-        """The named columns of a table; a column that the table lacks is None; nothing if there is no such
-        table.
+    def _rows(self, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+        """The named columns of a table, of the one process that is read where several are there; a column that the
+        table lacks is None; nothing if there is no such table.
         """
-        if table not in self._tables:
+        present = self._columns_of(table)
+        if not present:
             return
-        present = {str(row[1]) for row in self._connection.execute(f'PRAGMA table_info("{table}")')}
         chosen = ", ".join(f'"{name}"' if name in present else "NULL" for name in columns)
-        yield from self._connection.execute(f'SELECT {chosen} FROM "{table}" {where} LIMIT {MAX_ROWS}')
+        of_process = ""
+        owner = next((name for name in ("globalPid", "globalTid") if name in present), None)
+        if owner is not None and len(self._processes) > 1:
+            of_process = f'WHERE "{owner}" >> 24 = {self._busiest}'
+        yield from self._connection.execute(f'SELECT {chosen} FROM "{table}" {of_process} LIMIT {MAX_ROWS}')
+
+    def _columns_of(self, table: str) -> set[str]:
+        if table not in self._tables:
+            return set()
+        return {str(row[1]) for row in self._connection.execute(f'PRAGMA table_info("{table}")')}
+
+    def _device_rows_by_process(self) -> Counter[int]:
+        """Rows of device work by what global ids of a process have above the bits of the thread."""
+        counts: Counter[int] = Counter()
+        for table in (f"CUPTI_ACTIVITY_KIND_{name}" for name in _WORK_TABLES):
+            if "globalPid" in self._columns_of(table):
+                counts.update(
+                    dict(
+                        self._connection.execute(
+                            f'SELECT "globalPid" >> 24, COUNT(*) FROM "{table}" '
+                            "WHERE typeof(\"globalPid\") = 'integer' GROUP BY 1"
+                        ).fetchall()
+                    )
+                )
+        return counts
+
+    @property
+    def _busiest(self) -> int:
+        return self._processes.most_common(1)[0][0]
+
+    def _notes(self) -> tuple[str, ...]:
+        if len(self._processes) < 2:
+            return ()
+        return (
+            f"the export holds {len(self._processes)} processes with device work; only process "
+            f"{self._busiest & _ID_BITS}, which has most of it, was read: run nsys in each rank to see all",
+        )
 
     def trace(self) -> Trace:
         host = _stacked([*self._calls(), *self._ranges()], _HOST_COLUMNS)
@@ -140,7 +183,7 @@ class _Export:
 
     def _thread(self, number: Any) -> int:
         value = as_id(number) if isinstance(number, int) else 0
-        return self._threads.id((value >> 24 & _THREAD_BITS, value & _THREAD_BITS))
+        return self._threads.id((value >> 24 & _ID_BITS, value & _ID_BITS))
 
     def _calls(self) -> Iterator[tuple[Any, ...]]:
         columns = ("start", "end", "nameId", "globalTid", "correlationId")
@@ -236,7 +279,12 @@ class _Export:
             for number, name, memory in self._rows("TARGET_INFO_GPU", ("id", "name", "totalMemory"))
         ]
         return TraceInfo(
-            source=str(self._path), format=NSIGHT, origin_ns=origin_ns, vendor="NVIDIA", devices=tuple(models)
+            source=str(self._path),
+            format=NSIGHT,
+            origin_ns=origin_ns,
+            vendor="NVIDIA",
+            devices=tuple(models),
+            notes=self._notes(),
         )
 
 

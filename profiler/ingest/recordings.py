@@ -5,7 +5,6 @@ A `Trace` (see `columns`) is a timeline; these are not, and each says only what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,21 +17,17 @@ from .columns import I64, Trace
 class MemoryRecording:
     """Allocations over time on one device, from a CUDA memory snapshot or a raw memory timeline.
 
-    ``time_s`` counts from the first event; where the file has no clock it counts events and ``has_clock`` is
-    false. Shapes (events,). Sizes that the format does not give are None.
+    ``time_s`` counts from the first event; where the file has no clock, both it and ``allocated_bytes`` are empty.
+    Shapes (events,). Sizes that the format does not give are None.
     """
 
     source: str
     format: str
     time_s: npt.NDArray[np.float64]
     allocated_bytes: I64
-    has_clock: bool
     peak_allocated_bytes: int
-    left_at_end_bytes: int
-    largest_allocation_bytes: int
     reserved_bytes: int | None = None
     reserved_in_use_bytes: int | None = None
-    out_of_memory_events: int = 0
     notes: tuple[str, ...] = ()
 
     @property
@@ -52,7 +47,6 @@ class Metric:
     mean: float
     smallest: float
     largest: float
-    samples: int
 
 
 @dataclass(frozen=True)
@@ -61,7 +55,6 @@ class MetricSeries:
 
     source: str
     rows: int
-    seconds: float | None
     metrics: tuple[Metric, ...]
     format: str = "metric-csv"
     notes: tuple[str, ...] = ()
@@ -69,16 +62,17 @@ class MetricSeries:
 
 @dataclass(frozen=True)
 class ExecutionGraph:
-    """An execution trace (PyTorch or Chakra): operators and their order, but no device times."""
+    """An execution trace (PyTorch or Chakra), which has no device times: how large it is."""
 
     source: str
     schema: str
     nodes: int
-    operators: Mapping[str, int]
     collectives: int
     format: str = "execution-trace"
     notes: tuple[str, ...] = ()
 
+
+NO_CLOCK = "its events tell no times: the peak of memory is known, its course is not"
 
 Recording = Trace | MemoryRecording | MetricSeries | ExecutionGraph
 

@@ -20,11 +20,11 @@ SLOW_EVERY = 10
 class HostSource:
     """Reads the host through psutil; every counter is cumulative, so that a lost reading loses nothing.
 
-    A reading has ``cores_busy`` (cores' worth of work on the whole machine since the reading before) and, of the
-    process tree, ``processes``, ``rss_bytes``, ``tree_cpu_s``, ``read_bytes``, ``written_bytes``; now and then also
-    ``load`` (one minute), ``available_bytes``, ``swap_bytes``, ``shared_bytes`` (``/dev/shm``) and, where the system
-    tells, ``clock_mhz`` with ``clock_max_mhz``, ``thermal_events``, ``quota_periods``, ``quota_throttled_periods`` and
-    ``quota_throttled_s``.
+    A reading has, but for the first, ``cores_busy`` (cores' worth of work on the whole machine since the one before)
+    and, of the process tree, ``processes``, ``rss_bytes``, ``tree_cpu_s``, ``read_bytes``, ``written_bytes``; now and
+    then also ``load`` (one minute), ``available_bytes``, ``swap_bytes``, ``shared_bytes`` (``/dev/shm``) and, where the
+    system tells, ``clock_mhz`` with ``clock_max_mhz``, ``thermal_events``, ``quota_periods``,
+    ``quota_throttled_periods`` and ``quota_throttled_s``.
     """
 
     name = "host"
@@ -35,14 +35,12 @@ class HostSource:
         self._count = 0
         self._gone_cpu_s = 0.0
         self._last_cpu_s: dict[int, float] = {}
-        psutil.cpu_percent(interval=None)
 
     def read(self, pids: Sequence[int]) -> Reading:
         """What the host and the processes show now."""
-        reading: Reading = {
-            "cores_busy": round(psutil.cpu_percent(interval=None) / 100 * (psutil.cpu_count() or 1), 3),
-            **self._tree(pids),
-        }
+        # psutil counts from this thread's call before; from the first call on nothing has been counted yet
+        cores_busy = round(psutil.cpu_percent(interval=None) / 100 * (psutil.cpu_count() or 1), 3)
+        reading: Reading = {**({"cores_busy": cores_busy} if self._count else {}), **self._tree(pids)}
         if self._count % SLOW_EVERY == 0:
             reading |= _slow()
         self._count += 1

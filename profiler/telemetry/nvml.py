@@ -100,8 +100,7 @@ class NvmlSource:
 
     def _clocks(self, handle: Any) -> Reading:
         nvml = self._nvml
-        why = getattr(nvml, "nvmlDeviceGetCurrentClocksEventReasons", None)
-        bits = self._ask(why or nvml.nvmlDeviceGetCurrentClocksThrottleReasons, handle)
+        bits = self._reason_bits(handle)
         reading = {
             "clock_mhz": self._ask(nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_SM),
             "clock_max_mhz": self._ask(nvml.nvmlDeviceGetMaxClockInfo, handle, nvml.NVML_CLOCK_SM),
@@ -110,6 +109,15 @@ class NvmlSource:
             "is_idle": None if bits is None else bool(bits & IDLE_REASON),
         }
         return _known(reading)
+
+    def _reason_bits(self, handle: Any) -> int | None:
+        """By the question's name of today, or the one that an older driver or library knows."""
+        for name in ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"):
+            question = getattr(self._nvml, name, None)
+            bits = None if question is None else self._ask(question, handle)
+            if bits is not None:
+                return int(bits)
+        return None
 
     def _energy(self, handle: Any) -> Reading:
         nvml = self._nvml

@@ -140,7 +140,7 @@ def _aligned(
 
 
 def _places(column: CollectiveTimes, wanted: set[str]) -> dict[str, npt.NDArray[np.intp]]:
-    names = np.array(column.operation, dtype=np.str_)
+    names = np.array(column.operation, dtype=np.object_)  # as text, all would be as wide as the longest
     return {operation: np.flatnonzero(names == operation) for operation in wanted}
 
 

@@ -49,6 +49,13 @@ def has_device_activity(trace: Trace) -> bool:
     return len(trace.device_rows(DeviceKind.KERNEL, DeviceKind.MEMCPY, DeviceKind.MEMSET)) > 0
 
 
+def copies_to_device(trace: Trace) -> npt.NDArray[np.intp]:
+    """Rows of the copies from host to device."""
+    rows = trace.device_rows(DeviceKind.MEMCPY)
+    named = np.array(["HtoD" in name or "HostToDevice" in name for name in trace.names], dtype=np.bool_)
+    return rows[trace.names_where(named, trace.device.name[rows])]
+
+
 def device_view(trace: Trace, kinds: npt.NDArray[np.int64]) -> DeviceView:
     """The view of a trace; ``kinds`` comes from `kernels.device_kinds`."""
     collective = kinds == KINDS.index(KernelKind.COMMUNICATION)

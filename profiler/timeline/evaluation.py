@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..agent import format as layout
 from ..recording import RankRecording
+from .intervals import contains, union
 
 Ints = NDArray[np.int64]
 _FETCHES = (layout.DATA_WAIT, layout.LOADER_START, layout.LOADER_END)
@@ -57,9 +58,7 @@ def _never_learned_from(code: Ints, argument: Ints) -> NDArray[np.bool_]:
 def gradient_share(recording: RankRecording) -> float | None:
     """Share of the forwards of evaluation passes that keep gradients for nothing; None where nothing was evaluated."""
     forwards = recording.of_code(layout.FORWARD)
-    start, end = evaluation_intervals(recording)
-    index = np.searchsorted(start, forwards[:, 1], side="right") - 1
-    inside = (index >= 0) & (forwards[:, 1] < end[np.clip(index, 0, None)]) if len(start) else index >= 0
+    inside = contains(union(*evaluation_intervals(recording)), forwards[:, 1])
     sorts = forwards[inside & (forwards[:, 3] != layout.OF_NO_PARTS), 3]
     return None if not len(sorts) else float(np.mean(sorts == layout.IN_EVALUATION_MODE))
 

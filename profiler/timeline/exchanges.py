@@ -23,8 +23,8 @@ def collective_uses(recording: RankRecording, steps: Steps) -> list[CollectiveUs
     timed = int(steps.timed.sum())
     if not timed:
         return []
-    issued = _timed(recording.of_code(layout.COMMUNICATION), steps)
-    waited = _timed(recording.of_code(layout.COMMUNICATION_WAIT), steps)
+    issued = steps.within(recording.of_code(layout.COMMUNICATION))
+    waited = steps.within(recording.of_code(layout.COMMUNICATION_WAIT))
     rows = [*_by_kind(issued, waited, timed), *_of_gradients(recording, steps, timed)]
     return sorted(rows, key=lambda row: -row.wait_s_per_step)
 
@@ -46,7 +46,7 @@ def _by_kind(issued: NDArray[np.int64], waited: NDArray[np.int64], steps: int) -
 
 def _of_gradients(recording: RankRecording, steps: Steps, timed: int) -> Iterator[CollectiveUse]:
     """What ``DistributedDataParallel`` exchanges below Python: one row, its calls are backwards that average."""
-    waits = _timed(gradient_waits(recording), steps)
+    waits = steps.within(gradient_waits(recording))
     if not len(waits):
         return
     told = recording.facts.get("parallel", [])
@@ -57,11 +57,6 @@ def _of_gradients(recording: RankRecording, steps: Steps, timed: int) -> Iterato
         bytes_per_step=None if gradient_bytes is None else gradient_bytes * len(waits) / timed,
         wait_s_per_step=_seconds(waits) / timed,
     )
-
-
-def _timed(spans: NDArray[np.int64], steps: Steps) -> NDArray[np.int64]:
-    """The spans that begin within a timed step."""
-    return spans[steps.timed_at(spans[:, 1])]
 
 
 def _seconds(spans: NDArray[np.int64]) -> float:

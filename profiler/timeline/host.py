@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..agent import format as layout
 from ..recording import Frame, RankRecording
 from ..report import HostLine
 from ..vocabulary import Activity, Stage
 from .activities import activity_of
 from .frames import name_stack
+from .intervals import contains, union
 from .stages import STAGES, StageTimes
 from .steps import Steps
 
@@ -68,7 +66,8 @@ def _samples_by_line(recording: RankRecording, steps: Steps, stages: StageTimes)
     inside = steps.timed_at(times)
     labels = stages.segments.label_at(times)
     places = {number: _named(frames, recording.process) for number, frames in recording.stacks.items()}
-    compiling = _within(times, recording.of_code(layout.COMPILATION))
+    compiled = recording.of_code(layout.COMPILATION)
+    compiling = contains(union(compiled[:, 1], compiled[:, 2]), times)
     for label, stack, compiles in zip(
         labels[inside].tolist(), stacks[inside].tolist(), compiling[inside].tolist(), strict=True
     ):
@@ -84,11 +83,3 @@ def _named(
 ) -> tuple[Frame, bool, Activity | None] | None:
     named = name_stack(frames, process)
     return None if named is None else (*named, activity_of(frames, named[0]))
-
-
-def _within(times_ns: NDArray[np.int64], spans: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which moments lie in one of these disjoint spans."""
-    if not len(spans):
-        return np.zeros(len(times_ns), dtype=bool)
-    index = np.searchsorted(spans[:, 1], times_ns, side="right") - 1
-    return (index >= 0) & (times_ns < spans[np.clip(index, 0, None), 2])

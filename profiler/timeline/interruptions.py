@@ -14,6 +14,7 @@ from ..facts import whole
 from ..recording import Frame, RankRecording, frames_of
 from ..vocabulary import Stage
 from .frames import name_stack
+from .intervals import contains, union
 from .stages import STAGES, StageTimes
 from .steps import Steps
 
@@ -42,29 +43,22 @@ class Interruptions:
 
 def garbage_pauses(recording: RankRecording, steps: Steps, stages: StageTimes) -> Interruptions:
     """The pauses of Python's garbage collector outside compilations, which collect much themselves."""
-    spans = _timed(recording.of_code(layout.GARBAGE), steps)
+    spans = steps.within(recording.of_code(layout.GARBAGE))
     compiling = recording.of_code(layout.COMPILATION)
-    index = np.searchsorted(compiling[:, 1], spans[:, 1], side="right") - 1
-    inside = (index >= 0) & (spans[:, 1] < compiling[np.clip(index, 0, None), 2]) if len(compiling) else False
-    spans = spans[~(np.zeros(len(spans), bool) | inside)]
+    spans = spans[~contains(union(compiling[:, 1], compiling[:, 2]), spans[:, 1])]
     found = _interruptions(spans, steps, stages)
     return Interruptions(found.seconds, found.per_step, _garbage_places(recording, spans, steps))
 
 
 def compilations(recording: RankRecording, steps: Steps, stages: StageTimes) -> Interruptions:
     """TorchDynamo at work within the timed steps."""
-    return _interruptions(_timed(recording.of_code(layout.COMPILATION), steps), steps, stages)
+    return _interruptions(steps.within(recording.of_code(layout.COMPILATION)), steps, stages)
 
 
 def recomputation_s(recording: RankRecording, steps: Steps) -> float:
     """Seconds per timed step in which checkpointed parts of the model are computed again; no stage loses them."""
-    spans = _timed(recording.of_code(layout.RECOMPUTATION), steps)
+    spans = steps.within(recording.of_code(layout.RECOMPUTATION))
     return float((spans[:, 2] - spans[:, 1]).sum()) / 1e9 / max(int(steps.timed.sum()), 1)
-
-
-def _timed(spans: NDArray[np.int64], steps: Steps) -> NDArray[np.int64]:
-    """The spans that begin within a timed step."""
-    return spans[steps.timed_at(spans[:, 1])]
 
 
 def _interruptions(spans: NDArray[np.int64], steps: Steps, stages: StageTimes) -> Interruptions:

@@ -47,6 +47,9 @@ _PATTERNS: tuple[tuple[KernelKind, str], ...] = (
         r"nccl|rccl|msccl|oneccl|cross_device_reduce|multimem_|(one|two)_?shot_all_?reduce|nvshmem",
     ),
     (KernelKind.COPY, r"^memcpy|^memset|copybuffer|fillbuffer|^copy_device_to_device"),
+    # The compiler names its kernels after all operators around them; what they are, the prefix tells.
+    (KernelKind.ELEMENTWISE, r"^triton_(poi|for)_"),
+    (KernelKind.REDUCTION, r"^triton_(red|per)_"),
     (
         KernelKind.ATTENTION,
         r"flash|fmha|attention|attn_(fwd|bwd)|_attn_|mem_?eff|sdpa|\bbwd_kernel_dk_dv|aiter::.*mha",
@@ -73,11 +76,11 @@ _PATTERNS: tuple[tuple[KernelKind, str], ...] = (
     ),
     (
         KernelKind.REDUCTION,
-        r"reduce|softmax|_sum|norm_kernel|argmax|cumsum|scan|nll_loss|cross_?entropy|pool|mean|histogram|triton_(red|per)_",
+        r"reduce|softmax|_sum|norm_kernel|argmax|cumsum|scan|nll_loss|cross_?entropy|pool|mean|histogram",
     ),
     (
         KernelKind.ELEMENTWISE,
-        r"elementwise|vectorized|unrolled|pointwise|dropout|gelu|relu|fill|triton_poi|distribution|arange|triu|tril|cast|copy|upsample|elementwise|activation|add_kernel|mul_kernel|range",
+        r"elementwise|vectorized|unrolled|pointwise|dropout|gelu|relu|fill|distribution|arange|triu|tril|cast|copy|upsample|elementwise|activation|add_kernel|mul_kernel|range",
     ),
 )
 _COMPILED = tuple((kind, re.compile(pattern)) for kind, pattern in _PATTERNS)
@@ -162,11 +165,6 @@ class KernelTable:
         """Share of a class in all kernel time; 0 where there is no kernel time."""
         total = int(self.total_ns.sum())
         return float(self.total_ns[self.kinds.index(kind)]) / total if total else 0.0
-
-    @property
-    def mean_us(self) -> npt.NDArray[np.float64]:
-        """Mean duration per class in microseconds; 0 where the class is empty."""
-        return self.total_ns / np.maximum(self.count, 1) / 1000
 
 
 def device_kinds(trace: Trace) -> npt.NDArray[np.int64]:

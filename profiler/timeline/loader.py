@@ -14,6 +14,7 @@ from ..facts import text, whole
 from ..recording import Frame, RankRecording, WorkerRecording
 from ..report import LoaderLine, LoaderReport, TransformReport, WorkerReport
 from .frames import innermost_user_frame
+from .intervals import contains, union
 from .steps import Steps
 
 _START, _END, _SAMPLES, _WALL, _CPU, _COLLATE, _COLLATE_CPU, _WAIT, _READ, _PID = range(layout.BATCH_WORDS)
@@ -190,13 +191,7 @@ def _lines(
 
 
 def _working_stacks(worker: WorkerRecording, window: tuple[int, int]) -> Counter[int]:
-    if not len(worker.samples) or not len(worker.batches):
-        return Counter()
-    order = np.argsort(worker.batches[:, _START])
-    start, end = worker.batches[order, _START], worker.batches[order, _END]
     times = worker.samples[:, 0]
-    index = np.searchsorted(start, times, side="right") - 1
-    working = (
-        (index >= 0) & (times < end[np.clip(index, 0, None)]) & (times >= window[0]) & (times < window[1])
-    )
+    batches = union(worker.batches[:, _START], worker.batches[:, _END])
+    working = contains(batches, times) & (times >= window[0]) & (times < window[1])
     return Counter(worker.samples[working, 1].tolist())

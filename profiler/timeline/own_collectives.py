@@ -33,7 +33,7 @@ def own_collectives(recording: RankRecording, steps: Steps) -> OwnCollectives:
     n = int(steps.timed.sum())
     if not len(spans) or not n:
         return OwnCollectives()
-    spans = spans[steps.timed_at(spans[:, 1])]
+    spans = steps.within(spans)
     moved_bytes = spans[:, 3] // layout.COLLECTIVE_UNIT
     tiny = spans[(moved_bytes > 0) & (moved_bytes <= TINY_BYTES)]
     return OwnCollectives(

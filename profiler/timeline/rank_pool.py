@@ -4,14 +4,14 @@ too.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InputError
+from ..errors import InputError, UsageError
 from ..ingest.column_store import write_columns
+from ..ingest.columns import Trace
 from ..ingest.recordings import ExecutionGraph, MemoryRecording, MetricSeries, Recording, named_by
 from ..ingest.remote import fetched
 from ..ingest.sniff import open_trace
@@ -55,10 +55,20 @@ def _summary(recording: Recording, columns: Path | None) -> Outcome:
     if columns is None:
         return summarise(recording)
     with ThreadPoolExecutor(max_workers=1) as beside:
-        written = beside.submit(write_columns, recording, columns)
+        written = beside.submit(_keep, recording, columns)
         summary = summarise(recording)
         written.result()
     return summary
+
+
+def _keep(trace: Trace, columns: Path) -> None:
+    try:
+        write_columns(trace, columns)
+    except OSError as error:
+        raise UsageError(
+            f"cannot keep the columns of a trace in {columns.parent}: {error.strerror or error}: "
+            "choose another place with --runs DIR"
+        ) from None
 
 
 def needs_pool(tasks: Sequence[FileTask]) -> bool:
@@ -70,12 +80,14 @@ def needs_pool(tasks: Sequence[FileTask]) -> bool:
 
 
 def process_pool(workers: int | None = None) -> Executor:
-    """A pool of fresh processes, as many as there are processors unless told."""
+    """A pool of fresh processes, as many as there are cores that this one may run on unless told."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
+    from ..calibration.kept import usable_cores
+
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers or os.cpu_count() or 1, mp_context=context)
+    return ProcessPoolExecutor(workers or usable_cores(), mp_context=context)
 
 
 def run_all(

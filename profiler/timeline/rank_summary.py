@@ -17,7 +17,7 @@ from ..ingest.columns import ABSENT, NSIGHT, DeviceKind, HostKind, Trace, TraceI
 from ..ingest.source import Progress, no_progress
 from ..vocabulary import Stage
 from .collectives import CollectiveTimes, collective_times
-from .device import DeviceTimes, DeviceView, device_view, has_device_activity, times_within
+from .device import DeviceTimes, DeviceView, copies_to_device, device_view, has_device_activity, times_within
 from .idle import LOADER_PREFIX, launch_of_device_rows, sync_calls
 from .intervals import I64, Intervals, contains, one, union
 from .kernel_origin import refined
@@ -27,12 +27,21 @@ from .queue import LaunchQueue, launch_queue
 from .trace_stages import stage_sets, stage_times
 from .trace_steps import TraceSteps, find_steps
 
+#: What ``torch.compile`` names its kernels and the regions that call them.
+COMPILED_PREFIXES = (
+    "triton_poi_fused",
+    "triton_red_fused",
+    "triton_per_fused",
+    "triton_tem_fused",
+    "Torch-Compiled",
+)
+
 
 @dataclass(frozen=True)
 class RankSummary:
     """One rank. ``device_*``, ``kernels`` are None where no device work was recorded; ``stage_*`` is empty
     where no stages can be told. ``device_window`` and ``stage_window`` have one window; the others one per
-    step.
+    step. ``compiled``: kernels or regions of ``torch.compile`` were seen.
     """
 
     info: TraceInfo
@@ -47,6 +56,7 @@ class RankSummary:
     memory: MemoryCurve | None
     collectives: CollectiveTimes
     observation: DeviceObservation
+    compiled: bool
 
 
 def summarise_file(path: Path, *, progress: Progress = no_progress) -> RankSummary:
@@ -80,6 +90,7 @@ def summarise(trace: Trace) -> RankSummary:
         memory=memory_curve(trace.memory),
         collectives=collective_times(trace, kinds),
         observation=_without_device(trace, steps, stages),
+        compiled=any(name.startswith(COMPILED_PREFIXES) for name in trace.names),
     )
     return (
         summary
@@ -103,7 +114,6 @@ def _without_device(trace: Trace, steps: TraceSteps, stages: dict[Stage, Interva
     models = [model for model in trace.info.devices if model.total_memory_bytes]
     return DeviceObservation(
         window_s=steps.window_ns / 1e9,
-        steps=len(steps),
         step_s=median(steps.end_ns - steps.start_ns) / 1e9 if len(steps) else None,
         device_active=False,
         host_active=bool(
@@ -148,7 +158,6 @@ def _with_device(
         ),
         compute_share=int(times.compute_ns[0]) / span,
         communication_share=int(times.communication_ns[0]) / span,
-        copy_share=int(times.copy_ns[0]) / span,
         idle_share=int(times.idle_ns[0]) / span,
         idle_causes={cause: int(part[0]) / span for cause, part in times.causes_ns.items()},
         kernels=len(work),
@@ -187,9 +196,7 @@ def _covering(trace: Trace, rows: npt.NDArray[np.intp]) -> Intervals:
 
 
 def _to_device(trace: Trace, window: Intervals) -> npt.NDArray[np.intp]:
-    rows = trace.device_rows(DeviceKind.MEMCPY)
-    matches = np.array(["HtoD" in name or "HostToDevice" in name for name in trace.names], dtype=np.bool_)
-    rows = rows[trace.names_where(matches, trace.device.name[rows])]
+    rows = copies_to_device(trace)
     return rows[contains(window, trace.device.start_ns[rows])]
 
 

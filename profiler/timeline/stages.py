@@ -12,6 +12,7 @@ from ..recording import RankRecording
 from ..report import StageShare
 from ..vocabulary import Stage
 from .evaluation import evaluation_intervals
+from .intervals import contains, union
 from .partition import Segments, paint
 from .steps import Steps
 
@@ -89,10 +90,10 @@ def stage_times(recording: RankRecording, steps: Steps) -> StageTimes:
         return StageTimes.empty()
     spans = np.concatenate([recording.of_code(*_OF_CODE), gradient_waits(recording)])
     labels = np.array([_NUMBER[_OF_CODE[int(code)]] for code in spans[:, 0]], dtype=np.int64)
-    start, end = evaluation_intervals(recording)
     cuts = np.unique(np.concatenate([steps.start_ns, steps.end_ns]))
     segments = paint(spans[:, 1], spans[:, 2], labels, cuts_ns=cuts, ground=_NUMBER[Stage.HOST])
-    segments = _with_evaluation(segments, start, end)
+    evaluated = contains(union(*evaluation_intervals(recording)), segments.bounds_ns[:-1])
+    segments = Segments(segments.bounds_ns, np.where(evaluated, _NUMBER[Stage.EVALUATION], segments.labels))
     return StageTimes(segments, _sum_by_step(segments, steps))
 
 
@@ -109,15 +110,6 @@ def gradient_waits(recording: RankRecording) -> NDArray[np.int64]:
     waits[:, 0] = layout.COMMUNICATION
     waits[:, 2] = backward[index[inside], 2]
     return waits
-
-
-def _with_evaluation(segments: Segments, start_ns: NDArray[np.int64], end_ns: NDArray[np.int64]) -> Segments:
-    if not len(start_ns):
-        return segments
-    piece_start = segments.bounds_ns[:-1]
-    index = np.searchsorted(start_ns, piece_start, side="right") - 1
-    inside = (index >= 0) & (piece_start < end_ns[np.clip(index, 0, None)])
-    return Segments(segments.bounds_ns, np.where(inside, _NUMBER[Stage.EVALUATION], segments.labels))
 
 
 def _sum_by_step(segments: Segments, steps: Steps) -> NDArray[np.float64]:

@@ -73,6 +73,10 @@ class Steps:
         at = np.clip(step, 0, None)
         return (step >= 0) & (moments_ns < self.end_ns[at]) & self.timed[at]
 
+    def within(self, spans: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The spans, shape (k, 4), that begin within a timed step."""
+        return spans[self.timed_at(spans[:, 1])]
+
     def step_time(self) -> StepTime | None:
         """Median, 10th and 95th percentile and mean of the timed steps; None where none was timed."""
         timed = self.duration_s[self.timed]

@@ -39,7 +39,7 @@ def read_telemetry(run_dir: Path, *, timed_ns: tuple[int, int] | None, cores: in
         cores: the cores that the training process may use.
     """
     lines = list(_lines(run_dir / TELEMETRY_FILE))
-    samples = [line for line in lines if "cpu_s" in line[1]]
+    samples = sorted((line for line in lines if "cpu_s" in line[1]), key=lambda line: line[0])
     if not samples:
         return None
     absent = next((_mapping(line.get("absent")) for _, line in lines if "absent" in line), {})

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..ingest.column_values import among
-from ..ingest.columns import DeviceKind, HostKind, Trace
+from ..ingest.columns import HostKind, Trace
 from ..vocabulary import Stage
+from .device import copies_to_device
 from .idle import loader_wait
 from .intervals import I64, Intervals, covered_within, empty, union
 from .trace_steps import TraceSteps
@@ -107,10 +108,7 @@ def _covering(trace: Trace, rows: npt.NDArray[np.intp]) -> Intervals:
 
 def _copies_to_device(trace: Trace, thread: int) -> Intervals:
     """Copy calls on the training thread whose device row goes from host to device."""
-    copies = trace.device_rows(DeviceKind.MEMCPY)
-    to_device = np.array(["HtoD" in name or "HostToDevice" in name for name in trace.names], dtype=np.bool_)
-    copies = copies[trace.names_where(to_device, trace.device.name[copies])]
-    wanted = trace.device.correlation[copies]
+    wanted = trace.device.correlation[copies_to_device(trace)]
     rows = _on_thread(trace, trace.host_rows(HostKind.RUNTIME, HostKind.DRIVER), thread)
     linked = among(trace.host.correlation[rows], wanted[wanted >= 0])
     return _covering(trace, rows[linked])

@@ -1,7 +1,7 @@
 """The steps of a trace, and the window that its figures are taken over.
 
 Steps are the profiler's own marks (``ProfilerStep#``) on the host. Where the script never called
-``profiler.step()`` they are derived from the optimizer's steps; the window is then the whole trace.
+``profiler.step()`` they are derived from the steps of its first optimizer; the window is then the whole trace.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def _number(name: str, place: int) -> int:
 def _from_optimizer(trace: Trace) -> TraceSteps:
     rows = _annotations(trace, OPTIMIZER_PREFIX)
     if len(rows):
-        rows = rows[trace.host.thread[rows] == trace.host.thread[rows[0]]]
+        host, first = trace.host, rows[0]
+        rows = rows[(host.thread[rows] == host.thread[first]) & (host.name[rows] == host.name[first])]
     ends = distinct(trace.host.end_ns[rows])
     thread = int(trace.host.thread[rows[0]]) if len(rows) else training_thread(trace)
     count = max(len(ends) - 1, 0)

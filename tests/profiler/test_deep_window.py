@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,12 +10,13 @@ import pytest
 
 from trainrx.profiler.deep_window import with_device
 from trainrx.profiler.diagnosis.device.observation import DeviceObservation
+from trainrx.profiler.diagnosis.finding import ALONE
 from trainrx.profiler.report import Fact, Finding
 from trainrx.profiler.vocabulary import Confidence, IdleCause, Kind, Severity
 
 IN_FLOATS = DeviceObservation(
-    window_s=1.0, steps=10, step_s=0.1, device_active=True, host_active=True, compute_share=0.9,
-    communication_share=0.0, copy_share=0.0, idle_share=0.1, idle_causes={IdleCause.HOST: 0.1}, data_wait_share=0.0,
+    window_s=1.0, step_s=0.1, device_active=True, host_active=True, compute_share=0.9,
+    communication_share=0.0, idle_share=0.1, idle_causes={IdleCause.HOST: 0.1}, data_wait_share=0.0,
     kernels=1000, mean_kernel_us=50.0, kernel_shares={"matmul": 1.0}, precision_shares={"fp32": 1.0},
     matrix_unit_share=0.0,
 )  # fmt: skip
@@ -58,6 +60,30 @@ def test_host_findings_are_held_to_idle_time_only_without_the_devices_clock() ->
     loading = clocked("too-few-workers", Kind.DATA_LOADING)
     assert joined(loading, is_clocked=True)[Kind.DATA_LOADING].share == 0.6
     assert joined(loading, is_clocked=False)[Kind.DATA_LOADING].share == 0.1
+
+
+def test_a_finding_that_is_held_says_so() -> None:
+    # GIVEN loading that takes 60 % of the host's time, on a GPU that idles for 10 %
+    loading = clocked("too-few-workers", Kind.DATA_LOADING)
+    evidence = [*loading.evidence, Fact(name=ALONE, value=2.5, unit="×", basis="derived")]
+    # WHEN it is held to that
+    found = joined(loading.model_copy(update={"evidence": evidence}), is_clocked=False)[Kind.DATA_LOADING]
+    # THEN sentence and numbers promise no more
+    assert found.summary.startswith("by the clock; the GPU had nothing to do for only 10 % of the time")
+    told = {fact.name: (fact.value, fact.basis) for fact in found.evidence}
+    assert told["share of step"] == (0.1, "derived")
+    assert told[ALONE] == (pytest.approx(1 / 0.9), "derived")
+
+
+def test_computing_stands_behind_waits_that_are_more_than_notes() -> None:
+    # GIVEN a trace that computes for 90 % of the time, and a moderate wait beside it
+    wait = clocked("slow-wire", Kind.COMMUNICATION, share=0.3).model_copy(
+        update={"severity": Severity.MODERATE}
+    )
+    summary: Any = SimpleNamespace(observation=replace(IN_FLOATS, compute_share=0.97))
+    # THEN the wait is the headline, as in a trace alone
+    kinds = [found.kind for found in with_device([wait], summary, 0.1)]
+    assert kinds[:2] == [Kind.COMMUNICATION, Kind.COMPUTE]
 
 
 @pytest.mark.parametrize("is_clocked", [True, False])

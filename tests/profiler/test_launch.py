@@ -13,7 +13,7 @@ import pytest
 from trainrx.profiler import launch
 from trainrx.profiler.analysis import analyse
 from trainrx.profiler.errors import UsageError
-from trainrx.profiler.launch import Limits, python_command, record
+from trainrx.profiler.launch import Limits, Setting, python_command, record
 from trainrx.profiler.store import RunFolder
 from trainrx.profiler.vocabulary import RunStatus
 
@@ -174,9 +174,27 @@ def test_a_script_that_will_not_end_is_killed_with_all_it_started(
     # THEN both are gone, and its exit code is the true one
     assert output.exit_code == -signal.SIGKILL
     assert RunFolder(folder).manifest.status is RunStatus.STOPPED
-    child = int((tmp_path / "pid").read_text())
-    status = Path(f"/proc/{child}/stat")
-    assert not status.exists() or status.read_text().split()[2] == "Z"
+    assert not is_alive(int((tmp_path / "pid").read_text()))
+
+
+def test_what_a_shell_leaves_behind_is_stopped_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # GIVEN a shell that runs one thing for as long as it takes, and has started another one that is meant to stay
+    monkeypatch.chdir(tmp_path)
+    shell = "sleep 60 & echo $! > script; setsid sleep 60 & echo $! > service; touch ready; wait"
+    # WHEN it is stopped for want of steps
+    run = record(["sh", "-c", shell], runs_dir=tmp_path, limits=SHORT)
+    # THEN the script has ended with it, and the run says that it was stopped
+    assert (tmp_path / "ready").exists() and run.manifest.status is RunStatus.STOPPED
+    pids = [int((tmp_path / name).read_text()) for name in ("script", "service")]
+    try:
+        assert [is_alive(pid) for pid in pids] == [False, True]
+    finally:
+        os.kill(pids[1], signal.SIGKILL)
+
+
+def is_alive(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().split()[2] != "Z"
 
 
 def test_a_helper_process_that_ends_does_not_end_the_script(write_script, run_recorded, monkeypatch) -> None:
@@ -208,28 +226,43 @@ def test_the_manifest_tells_what_was_run(write_script, run_recorded) -> None:
     assert not list(folder.glob(".*"))
 
 
+def test_the_commit_is_that_of_the_folder_the_command_runs_in(tmp_path: Path) -> None:
+    # GIVEN a repository elsewhere
+    repository = tmp_path / "repository"
+    git = ["git", "-C", str(repository), "-c", "user.name=a", "-c", "user.email=b"]
+    for words in (["git", "init", "-q", str(repository)], [*git, "commit", "-q", "--allow-empty", "-m", "c"]):
+        subprocess.run(words, check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
+    # WHEN a command runs there THEN its commit is noted
+    run = record(["true"], runs_dir=tmp_path, limits=SHORT, setting=Setting(cwd=repository))
+    assert run.manifest.git == {"commit": head.strip(), "dirty": False}
+
+
+#: A script that takes a while to clean up.
+CLEANING_UP = """
+    import pathlib, sys, time
+    here = pathlib.Path(sys.argv[1])
+    try:
+        (here / "ready").touch()
+        time.sleep(60)
+    except KeyboardInterrupt:
+        time.sleep(0.6)
+        (here / "saved").touch()
+        raise
+"""
+RECORDING = """
+import sys, pathlib
+from trainrx.profiler import launch
+script, here, launch.FORWARD_S = *sys.argv[1:3], float(sys.argv[3])
+launch.record([sys.executable, script, here], runs_dir=pathlib.Path(here, "runs"), limits=launch.Limits())
+"""
+
+
 def test_ctrl_c_reaches_the_script_once(write_script, tmp_path: Path) -> None:
     # GIVEN a recorder and its script in one process group, and a script that takes a while to clean up
-    script = write_script(
-        """
-        import pathlib, sys, time
-        here = pathlib.Path(sys.argv[1])
-        try:
-            (here / "ready").touch()
-            time.sleep(60)
-        except KeyboardInterrupt:
-            time.sleep(0.6)
-            (here / "saved").touch()
-            raise
-        """
-    )
-    code = (
-        "import sys, pathlib\nfrom trainrx.profiler.launch import Limits, record\n"
-        "script, here = sys.argv[1:]\n"
-        "record([sys.executable, script, here], runs_dir=pathlib.Path(here, 'runs'), limits=Limits())"
-    )
+    script = write_script(CLEANING_UP)
     recorder = subprocess.Popen(
-        [sys.executable, "-c", code, str(script), str(tmp_path)],
+        [sys.executable, "-c", RECORDING, str(script), str(tmp_path), "2.0"],
         start_new_session=True,
         stderr=subprocess.PIPE,
     )
@@ -244,6 +277,31 @@ def test_ctrl_c_reaches_the_script_once(write_script, tmp_path: Path) -> None:
     assert RunFolder(run).manifest.status is RunStatus.INTERRUPTED
     with pytest.raises(ProcessLookupError):
         os.killpg(recorder.pid, 0)
+
+
+def test_ctrl_c_in_a_terminal_reaches_the_script_once_whatever_its_input_is(
+    write_script, tmp_path: Path
+) -> None:
+    # GIVEN a recorder in a terminal whose input is none, and which passes an interrupt on before the clean-up is over
+    script = write_script(CLEANING_UP)
+    keyboard, terminal = os.openpty()
+    code = f"import fcntl, termios\nfcntl.ioctl({terminal}, termios.TIOCSCTTY, 0)\n{RECORDING}"
+    recorder = subprocess.Popen(
+        [sys.executable, "-c", code, str(script), str(tmp_path), "0.2"],
+        start_new_session=True,
+        pass_fds=(terminal,),
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    wait_for(tmp_path / "ready")
+    # WHEN Ctrl-C is pressed
+    os.write(keyboard, b"\x03")
+    _, printed = recorder.communicate(timeout=30)
+    os.close(keyboard)
+    os.close(terminal)
+    # THEN the terminal has told the script, and nobody else did in its turn
+    assert (tmp_path / "saved").exists()
+    assert printed.count(b"KeyboardInterrupt") == 1
 
 
 def wait_for(path: Path, timeout_s: float = 30.0) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from trainrx.profiler.agent import format as layout
 from trainrx.profiler.analysis import analyse
+from trainrx.profiler.errors import InputError
 from trainrx.profiler.recorder_cost import IN_A_STEP
 from trainrx.profiler.recording import Frame, read_rank, read_ranks
 from trainrx.profiler.report import parse_report
@@ -79,6 +80,26 @@ def test_the_analysis_of_a_whole_folder_uses_all_of_it(tmp_path: Path) -> None:
     # 1 ms of CPU in 900 ms, and three spans of 1 µs, which costs more in a step, in each step of 100 ms
     assert report.recorder.overhead_share == pytest.approx(0.001 / 0.9 + IN_A_STEP * 3e-6 / 0.1, rel=1e-3)
     assert parse_report(report.to_json(), source="here") == report
+
+
+@pytest.mark.parametrize("name", [layout.SPANS_FILE, "ranks"])
+def test_what_cannot_be_read_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    # GIVEN a run of which a file or folder belongs to somebody else
+    run = write_run(tmp_path)
+    write_rank(tmp_path / "ranks" / "0")
+
+    def refuse(path: Path, *args: Any, **options: Any) -> Any:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    if name == "ranks":
+        monkeypatch.setattr(Path, "iterdir", refuse)
+    else:
+        monkeypatch.setattr(np, "fromfile", refuse)
+    # WHEN it is analysed THEN the file is named
+    with pytest.raises(InputError, match=rf"{name} cannot be read: Permission denied"):
+        analyse(run)
 
 
 @pytest.mark.parametrize("cut", [1, 7, 8, 31, 33, 24 * 32 - 1])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from trainrx.profiler.errors import InputError, UsageError
 from trainrx.profiler.ingest.column_store import read_columns
 from trainrx.profiler.ingest.kineto import read_kineto
 from trainrx.profiler.report import Report, parse_report
+from trainrx.profiler.timeline.rank_pool import process_pool
 from trainrx.profiler.trace_export import export_steps, parse_steps
 from trainrx.profiler.trace_import import import_traces
 from trainrx.profiler.vocabulary import RunStatus
@@ -158,6 +161,53 @@ class Elsewhere(ThreadPoolExecutor):
         return super().submit(fn, replace(task, columns=away))
 
 
+class Ended(Executor):
+    """Its processes are killed, as the kernel does where memory runs out."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_exception(BrokenProcessPool("a process was terminated abruptly"))
+        return future
+
+
+def test_a_reading_process_that_is_ended_is_one_sentence(tmp_path: Path, folder: Path) -> None:
+    with pytest.raises(InputError, match="a reading process was ended, perhaps for want of memory"):
+        imported(tmp_path, folder, executor=Ended())
+
+
+def full(*args: Any, **kwargs: Any) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "trace_import.tempfile.TemporaryDirectory",
+        "trace_import.shutil.move",
+        "timeline.rank_pool.write_columns",
+    ],
+)
+def test_a_full_disk_is_one_sentence(
+    tmp_path: Path, folder: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"trainrx.profiler.{place}", full)
+    with pytest.raises(UsageError, match="No space left on device: choose another place with --runs DIR"):
+        imported(tmp_path, folder)
+
+
+def test_runs_that_are_no_folder_are_one_sentence(tmp_path: Path, folder: Path) -> None:
+    (tmp_path / "runs").write_text("")
+    with pytest.raises(UsageError, match="cannot write to"):
+        imported(tmp_path, folder)
+
+
+def test_a_pool_has_a_process_for_each_core_that_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainrx.profiler.calibration.kept.usable_cores", lambda: 3)
+    pool: Any = process_pool()
+    with pool:
+        assert pool._max_workers == 3
+
+
 def test_columns_on_another_machine_are_told_of(tmp_path: Path, folder: Path) -> None:
     with Elsewhere(1) as pool:
         report, run = imported(tmp_path, folder, executor=pool, workers=3)
@@ -278,3 +328,14 @@ def test_steps_are_parsed(text: str, steps: tuple[int, int]) -> None:
 def test_other_steps_are_usage_errors(text: str) -> None:
     with pytest.raises(UsageError, match="--steps"):
         parse_steps(text)
+
+
+def test_kernels_of_the_compiler_tell_that_the_model_is_compiled(tmp_path: Path) -> None:
+    # GIVEN a trace with kernels that torch.compile made, and one without
+    eager, compiled = training(0), training(0)
+    for one in compiled["traceEvents"]:
+        one["name"] = one["name"].replace("gemm", "triton_poi_fused_addmm_relu_0")
+    # WHEN they are imported THEN the setup knows the one, and leaves the other open
+    for document, told in ((compiled, True), (eager, None)):
+        report, _ = imported(tmp_path, written(tmp_path / f"{told}.json", document))
+        assert report.setup.get("model.compiled") is told

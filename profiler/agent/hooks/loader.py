@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager, suppress
 from functools import wraps
+from multiprocessing import current_process
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from ..format import DATA_WAIT, LOADER_END, LOADER_START, LOADER_VARIABLE, READY_UNIT, WORKER_MARK
+from ..format import DATA_WAIT, LOADER_END, LOADER_KEY, LOADER_START, READY_UNIT, WORKER_MARK
 from ..recorder import now
 from ..tracebacks import unseen
 
@@ -33,7 +33,7 @@ def install(module: Any, recorder: Recorder) -> None:
         source = getattr(self, "_trainrx_loader", 0) + _batches_ready(self)
         start, code, batch = now(), LOADER_END, None
         try:
-            recorder.fetch_begins(start)
+            recorder.loading_begins(start)
         except Exception as error:
             recorder.fail(error)
         try:
@@ -56,7 +56,7 @@ def install(module: Any, recorder: Recorder) -> None:
         number = 0
         try:
             number = recorder.number(self, "loader", describe)
-            recorder.loader_starts(now())
+            recorder.loading_begins(now())
         except Exception as error:
             recorder.fail(error)
         start = now()
@@ -87,15 +87,19 @@ def _batches_ready(iterator: Any) -> int:
 
 @contextmanager
 def _workers_write_to(recorder: Recorder, number: int) -> Generator[None]:
-    """Tell the workers that start now where to write, through the environment that they inherit."""
+    """Tell the workers that start now where to write, through what each process takes from the one that makes it.
+
+    Not through the environment: that of a forkserver's workers is as old as the forkserver.
+    """
     if recorder.folder is None:
         yield
         return
-    os.environ[LOADER_VARIABLE] = recorder.folder.worker_path(number, WORKER_MARK)
+    inherited: dict[str, Any] = getattr(current_process(), "_config", {})
+    inherited[LOADER_KEY] = recorder.folder.worker_path(number, WORKER_MARK)
     try:
         yield
     finally:
-        os.environ.pop(LOADER_VARIABLE, None)
+        inherited.pop(LOADER_KEY, None)
 
 
 def describe(loader: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ def around_models(site: Site, dtype: str) -> None:
     def around(module: Any, call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         torch = loaded("torch")
         device = next(module.parameters()).device.type
-        if _is_on(torch, device):
+        if torch.is_autocast_enabled(device):
             site.not_applied("the script uses autocast itself")
             return call(*args, **kwargs)
         site.applied(f"{type(module).__name__} under autocast to {dtype}")
@@ -25,13 +25,6 @@ def around_models(site: Site, dtype: str) -> None:
         return in_float32(result)
 
     site.around_model(around)
-
-
-def _is_on(torch: Any, device: str) -> bool:
-    try:
-        return torch.is_autocast_enabled(device)
-    except TypeError:  # before torch 2.4 each device had a function of its own
-        return torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled()
 
 
 def in_float32(result: Any) -> Any:

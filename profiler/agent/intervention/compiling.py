@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .models import is_compiled, unwrapped
+from .setup import anywhere
 from .site import loaded
+from .values import argument
 
 if TYPE_CHECKING:
-    from .site import Site
+    from collections.abc import Callable
+
+    from .setup import Setup
+    from .site import Actions, Site
 
 
 def compile_in_place(module: Any, **options: Any) -> None:
@@ -20,15 +25,19 @@ def compile_in_place(module: Any, **options: Any) -> None:
     module._compiled_call_impl = loaded("torch").compile(call, **options)
 
 
-def compile_models(site: Site, **options: Any) -> None:
-    """Compile each model before its first call, with options of ``torch.compile``."""
+def compiled_model(applies: Callable[[Setup], str | None] = anywhere, **options: Any) -> Actions:
+    """A knob that compiles each model before its first call, with options of ``torch.compile``."""
 
-    def compile_model(module: Any) -> None:
-        inner = unwrapped(module)
-        if is_compiled(inner):
-            site.not_applied(f"{type(inner).__name__} is compiled already")
-        else:
-            compile_in_place(inner, **options)
-            site.applied(f"{type(inner).__name__} is compiled")
+    def install(value: bool, site: Site) -> None:
+        def compile_model(module: Any) -> None:
+            inner = unwrapped(module)
+            if is_compiled(inner):
+                site.not_applied(f"{type(inner).__name__} is compiled already")
+            else:
+                compile_in_place(inner, **options)
+                site.applied(f"{type(inner).__name__} is compiled")
 
-    site.on_model(compile_model)
+        site.on_model(compile_model)
+
+    written = ", ".join(argument(name, value) for name, value in options.items())
+    return applies, install, lambda value: f"model.compile({written})"

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .setup import needs_loader, needs_workers
+from .values import argument
+
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping
 
-    from .site import Site
+    from .site import Actions, Site
 
     Arguments = MutableMapping[str, Any]
 
@@ -33,16 +36,20 @@ def on_training_loader(site: Site, change: Callable[[Arguments], None], *, first
     site.on_construction(MODULE, ("DataLoader",), change_training, first=first)
 
 
-def set_on_training_loader(site: Site, name: str, value: Any, *, needs_workers: bool = False) -> None:
-    """Set one argument of each training loader."""
+def loader_argument(name: str, *, of_workers: bool = True) -> Actions:
+    """A knob that sets one argument of each training loader, or ``of_workers`` of those that have any."""
 
-    def change(arguments: Arguments) -> None:
-        if needs_workers and not arguments.get("num_workers"):
-            site.not_applied("the loader has no worker processes (num_workers is 0)")
-        else:
-            set_argument(site, "DataLoader", arguments, name, value)
+    def install(value: Any, site: Site) -> None:
+        def change(arguments: Arguments) -> None:
+            if of_workers and not arguments.get("num_workers"):
+                site.not_applied("the loader has no worker processes (num_workers is 0)")
+            else:
+                set_argument(site, "DataLoader", arguments, name, value)
 
-    on_training_loader(site, change, first=name == "num_workers")
+        on_training_loader(site, change)
+
+    applies = needs_workers if of_workers else needs_loader
+    return applies, install, lambda value: f"DataLoader(..., {argument(name, value)})"
 
 
 def set_argument(site: Site, owner: str, arguments: Arguments, name: str, value: Any) -> None:

@@ -115,7 +115,7 @@ class ModelCalls:
 
         @wraps(previous)
         def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._inside or self._thread != get_ident():
+            if self._inside or self._thread != get_ident() or not _has_parameters(module):
                 return previous(module, *args, **kwargs)
             return self._outermost(module, previous, args, kwargs)
 

@@ -6,6 +6,7 @@ that touch the file wait until it is written; one that only asks for its size or
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 import threading
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from .site import loaded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .site import Site
 
 
@@ -42,11 +45,14 @@ class Saver:
 
         @wraps(original_save)
         def save(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-            if not isinstance(f, (str, os.PathLike)) or not _is_plain(obj):
+            copied = None
+            if isinstance(f, (str, os.PathLike)):
+                self.wait()  # before the copy, so that there is one at a time
+                copied = _copied(obj)
+            if copied is None:
                 original_save(obj, f, *args, **kwargs)
-                return
-            self.wait()
-            self._start(original_save, (snapshot(obj), f, *args), kwargs)
+            else:
+                self._start(original_save, (copied, f, *args), kwargs)
 
         @wraps(original_load)
         def load(*args: Any, **kwargs: Any) -> Any:
@@ -87,33 +93,60 @@ def _absolute(path: Any) -> str | None:
         return None
 
 
+def _copied(obj: Any) -> Any:
+    """A copy as `snapshot` makes it; None for what cannot be copied, or is nothing but None."""
+    try:
+        return snapshot(obj)
+    except Exception:
+        return None
+
+
 def snapshot(obj: Any) -> Any:
-    """A copy that later updates of the tensors do not reach; copies that were one tensor stay one."""
-    return _copy(obj, {})
+    """A copy that later updates of the tensors do not reach, with tensors on the CPU.
+
+    Tensors that share memory still do in the copy, so that it makes the same file.
+
+    Raises:
+        TypeError: it holds something else than tensors, numbers, texts, and mappings and lists of them.
+    """
+    parts = list(_parts(obj))
+    odd = next((part for part in parts if not _is_plain(part)), None)
+    if odd is not None:
+        raise TypeError(f"{type(odd).__name__} is not copied")
+    torch, storages = loaded("torch"), dict[tuple[str, int], Any]()
+    tensors = {id(part): _on_cpu(torch, part, storages) for part in parts if isinstance(part, torch.Tensor)}
+    return copy.deepcopy(obj, tensors)
 
 
-def _copy(obj: Any, seen: dict[int, Any]) -> Any:
-    if isinstance(obj, loaded("torch").Tensor):
-        if id(obj) not in seen:
-            seen[id(obj)] = obj.detach().to("cpu", copy=True)
-        return seen[id(obj)]
-    if isinstance(obj, dict):
-        copy = type(obj)()
-        for key, value in obj.items():
-            copy[key] = _copy(value, seen)
-        return copy
-    if type(obj) in (list, tuple):
-        return type(obj)(_copy(part, seen) for part in obj)
-    return obj
+def _parts(obj: Any) -> Iterator[Any]:
+    """What lies in mappings and lists, however deep."""
+    if isinstance(obj, dict) and type(obj).__module__ in ("builtins", "collections"):
+        for value in obj.values():
+            yield from _parts(value)
+    elif type(obj) in (list, tuple):
+        for part in obj:
+            yield from _parts(part)
+    else:
+        yield obj
 
 
-def _is_plain(obj: Any) -> bool:
-    """Whether it is made of tensors, numbers, texts, and mappings and lists of them: then it can be copied."""
+def _is_plain(part: Any) -> bool:
     torch = loaded("torch")
-    if isinstance(obj, dict):
-        return type(obj).__module__ in ("builtins", "collections") and all(map(_is_plain, obj.values()))
-    if type(obj) in (list, tuple):
-        return all(map(_is_plain, obj))
-    return type(obj) is torch.Tensor or isinstance(
-        obj, (torch.nn.Parameter, int, float, str, bytes, bool, type(None))
-    )
+    if isinstance(part, torch.Tensor):
+        in_memory = part.layout is torch.strided and not (part.is_quantized or part.is_meta)
+        as_it_lies = not (part.is_conj() or part.is_neg() or vars(part))
+        return type(part) in (torch.Tensor, torch.nn.Parameter) and in_memory and as_it_lies
+    return isinstance(part, (int, float, str, bytes, bool, type(None)))
+
+
+def _on_cpu(torch: Any, tensor: Any, storages: dict[tuple[str, int], Any]) -> Any:
+    """The same view of a copy of the memory that it views; ``storages`` keeps those copies."""
+    memory = tensor.untyped_storage()
+    key = str(memory.device), memory.data_ptr()
+    if key not in storages:
+        storages[key] = torch.UntypedStorage(memory.nbytes()).copy_(memory)
+    copied = torch.empty(0, dtype=tensor.dtype, device="cpu")
+    copied.set_(storages[key], tensor.storage_offset(), tensor.size(), tensor.stride())
+    if type(tensor) is torch.nn.Parameter:
+        return torch.nn.Parameter(copied, requires_grad=tensor.requires_grad)
+    return copied.requires_grad_(tensor.requires_grad)

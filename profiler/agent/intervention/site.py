@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from .construction import Change
     from .journal import Journal
     from .model_calls import Around
+    from .setup import Setup
+
+    #: A knob's ``applies``, ``install`` and ``snippet``.
+    Actions = tuple[Callable[[Setup], str | None], Callable[[Any, "Site"], None], Callable[[Any], str]]
 
 
 class Process:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +62,11 @@ def one_of(text: str, words: Sequence[str]) -> str:
     if word not in words:
         raise ValueError(f"{text!r} is none of {', '.join(words)}")
     return word
+
+
+def argument(name: str, value: Any) -> str:
+    """An argument as it stands in a script."""
+    return f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}"
 
 
 def cores(text: str) -> tuple[int, ...]:

@@ -13,7 +13,9 @@ Optional: ``TOLERANCE``, the relative difference of losses that its rounding exp
 random numbers may be drawn in another order; ``CEILING``, true for a knob that is no fix and only measures what one
 could bring.
 
-This module finds them by their files; the files are loaded in the user's process only where they are asked for.
+Knobs that set one argument of one class get ``applies``, ``install`` and ``snippet`` from a function of
+`..intervention`. This module finds them by their files; the files are loaded in the user's process only where they are
+asked for.
 """
 
 from __future__ import annotations

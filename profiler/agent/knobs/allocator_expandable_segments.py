@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from ..intervention.setup import needs_cuda, needs_torch
+from ..intervention.setup import needs_cuda
 from ..intervention.site import loaded
 from ..intervention.values import only_true
 
@@ -29,8 +29,8 @@ def parse(text: str) -> bool:
 
 
 def applies(setup: Mapping[str, Any]) -> str | None:
-    """A GPU, and a torch that knows it."""
-    return needs_cuda(setup) or needs_torch(setup, "2.1")
+    """A run on a GPU."""
+    return needs_cuda(setup)
 
 
 def install(value: bool, site: Site) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NAME = "checkpoint.asynchronous"
 EQUIVALENCE = "exact"
-SUMMARY = "checkpoints are written beside the training"
+SUMMARY = "checkpoints are written beside the training; tensors are saved from the CPU"
 EXAMPLE = "true"
 UNDO = "call torch.save itself again"
 

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from ..intervention.compiling import compile_models
-from ..intervention.setup import needs_torch
+from ..intervention.compiling import compiled_model
 from ..intervention.values import only_true
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..intervention.site import Site
 
 NAME = "compile.default"
 EQUIVALENCE = "numerical"
@@ -19,22 +11,5 @@ SUMMARY = "the model is compiled by TorchInductor"
 EXAMPLE = "true"
 UNDO = "take model.compile out again"
 
-
-def parse(text: str) -> bool:
-    """True."""
-    return only_true(text)
-
-
-def applies(setup: Mapping[str, Any]) -> str | None:
-    """Where torch can compile."""
-    return needs_torch(setup, "2.2")
-
-
-def install(value: bool, site: Site) -> None:
-    """Compile every model at its first call."""
-    compile_models(site)
-
-
-def snippet(value: bool) -> str:
-    """How to write it in the script."""
-    return "model.compile()"
+parse = only_true
+applies, install, snippet = compiled_model()

@@ -43,7 +43,8 @@ def install(value: bool, site: Site) -> None:
 def _without_waiting(original: Any, site: Site) -> Any:
     @wraps(original)
     def copy(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.device.type == "cpu" and "non_blocking" not in kwargs and self.is_pinned():
+        is_said = "non_blocking" in kwargs or any(isinstance(value, bool) for value in args)
+        if not is_said and self.device.type == "cpu" and self.is_pinned():
             site.applied("copies of page-locked tensors do not block")
             kwargs["non_blocking"] = True
         return original(self, *args, **kwargs)

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from ..intervention.parallel import set_on_ddp
-from ..intervention.setup import needs_ranks
+from ..intervention.parallel import ddp_argument
 from ..intervention.values import whole_number
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..intervention.site import Site
 
 NAME = "ddp.bucket_cap_mb"
 EQUIVALENCE = "numerical"
@@ -25,16 +17,4 @@ def parse(text: str) -> int:
     return whole_number(text, least=1, most=8192)
 
 
-def applies(setup: Mapping[str, Any]) -> str | None:
-    """Training in several processes."""
-    return needs_ranks(setup)
-
-
-def install(value: int, site: Site) -> None:
-    """Change every DistributedDataParallel that is made."""
-    set_on_ddp(site, "bucket_cap_mb", value)
-
-
-def snippet(value: int) -> str:
-    """How to write it in the script."""
-    return f"DistributedDataParallel(..., bucket_cap_mb={value})"
+applies, install, snippet = ddp_argument("bucket_cap_mb")

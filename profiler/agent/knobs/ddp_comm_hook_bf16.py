@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..intervention.parallel import register_hook
+from ..intervention.parallel import ddp_hook
 from ..intervention.setup import needs_cuda, needs_ranks
 from ..intervention.values import only_true
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from ..intervention.site import Site
 
 NAME = "ddp.comm_hook_bf16"
 EQUIVALENCE = "numerical"
@@ -20,22 +18,10 @@ EXAMPLE = "true"
 UNDO = "take register_comm_hook out again"
 TOLERANCE = 2e-2
 
-
-def parse(text: str) -> bool:
-    """True."""
-    return only_true(text)
+parse = only_true
+_, install, snippet = ddp_hook("bf16_compress_hook")
 
 
 def applies(setup: Mapping[str, Any]) -> str | None:
     """Training in several processes, on GPUs: gloo does not sum bfloat16."""
     return needs_ranks(setup) or needs_cuda(setup)
-
-
-def install(value: bool, site: Site) -> None:
-    """Register the hook on every DistributedDataParallel."""
-    register_hook(site, "bf16_compress_hook")
-
-
-def snippet(value: bool) -> str:
-    """How to write it in the script."""
-    return "model.register_comm_hook(None, default_hooks.bf16_compress_hook)"

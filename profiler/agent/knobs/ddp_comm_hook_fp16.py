@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from ..intervention.parallel import register_hook
-from ..intervention.setup import needs_ranks
+from ..intervention.parallel import ddp_hook
 from ..intervention.values import only_true
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..intervention.site import Site
 
 NAME = "ddp.comm_hook_fp16"
 EQUIVALENCE = "numerical"
@@ -20,22 +12,5 @@ EXAMPLE = "true"
 UNDO = "take register_comm_hook out again"
 TOLERANCE = 1e-2
 
-
-def parse(text: str) -> bool:
-    """True."""
-    return only_true(text)
-
-
-def applies(setup: Mapping[str, Any]) -> str | None:
-    """Training in several processes."""
-    return needs_ranks(setup)
-
-
-def install(value: bool, site: Site) -> None:
-    """Register the hook on every DistributedDataParallel."""
-    register_hook(site, "fp16_compress_hook")
-
-
-def snippet(value: bool) -> str:
-    """How to write it in the script."""
-    return "model.register_comm_hook(None, default_hooks.fp16_compress_hook)"
+parse = only_true
+applies, install, snippet = ddp_hook("fp16_compress_hook")

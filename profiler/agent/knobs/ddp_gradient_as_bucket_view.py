@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from ..intervention.parallel import set_on_ddp
-from ..intervention.setup import needs_ranks
+from ..intervention.parallel import ddp_argument
 from ..intervention.values import flag
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..intervention.site import Site
 
 NAME = "ddp.gradient_as_bucket_view"
 EQUIVALENCE = "exact"
@@ -19,22 +11,5 @@ SUMMARY = "gradients live inside the buckets, which saves a copy"
 EXAMPLE = "true"
 UNDO = "take gradient_as_bucket_view out again"
 
-
-def parse(text: str) -> bool:
-    """True or false."""
-    return flag(text)
-
-
-def applies(setup: Mapping[str, Any]) -> str | None:
-    """Training in several processes."""
-    return needs_ranks(setup)
-
-
-def install(value: bool, site: Site) -> None:
-    """Change every DistributedDataParallel that is made."""
-    set_on_ddp(site, "gradient_as_bucket_view", value)
-
-
-def snippet(value: bool) -> str:
-    """How to write it in the script."""
-    return f"DistributedDataParallel(..., gradient_as_bucket_view={value})"
+parse = flag
+applies, install, snippet = ddp_argument("gradient_as_bucket_view")

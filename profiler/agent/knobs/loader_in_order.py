@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..intervention.loaders import set_on_training_loader
+from ..intervention.loaders import loader_argument
 from ..intervention.setup import needs_torch, needs_workers
 from ..intervention.values import flag
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from ..intervention.site import Site
 
 NAME = "loader.in_order"
 EQUIVALENCE = "semantic"
@@ -19,22 +17,10 @@ SUMMARY = "whether batches keep their order when a slow one comes late"
 EXAMPLE = "false"
 UNDO = "take in_order=False out again"
 
-
-def parse(text: str) -> bool:
-    """True or false."""
-    return flag(text)
+parse = flag
+_, install, snippet = loader_argument("in_order")
 
 
 def applies(setup: Mapping[str, Any]) -> str | None:
     """A loader with workers."""
     return needs_workers(setup) or needs_torch(setup, "2.6")
-
-
-def install(value: bool, site: Site) -> None:
-    """Change every training loader that has workers."""
-    set_on_training_loader(site, "in_order", value, needs_workers=True)
-
-
-def snippet(value: bool) -> str:
-    """How to write it in the script."""
-    return f"DataLoader(..., in_order={value})"

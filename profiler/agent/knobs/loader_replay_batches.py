@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections import UserDict
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -50,13 +52,36 @@ def install(value: int, site: Site) -> None:
             self._trainrx_given = given + 1
             if len(batches) < value:
                 batches.append(original(self))
-                return batches[-1]
+                return _unshared(batches[-1])
             site.applied(f"batches 1 to {value} are given again and again")
-            return batches[given % value]
+            return _unshared(batches[given % value])
 
         iterator.__next__ = __next__
+        _count_anew(module._MultiProcessingDataLoaderIter)
 
     site.when_imported(MODULE, replay)
+
+
+def _count_anew(iterator: Any) -> None:
+    """Persistent workers keep their iterator: it begins its next epoch by being reset."""
+    original = iterator._reset
+
+    @wraps(original)
+    def _reset(self: Any, *args: Any, **kwargs: Any) -> None:
+        self._trainrx_given = 0
+        original(self, *args, **kwargs)
+
+    iterator._reset = _reset
+
+
+def _unshared(batch: Any) -> Any:
+    """The same tensors in mappings and lists of their own, for the script to take apart."""
+    if isinstance(batch, (dict, UserDict)):
+        own: Any = copy.copy(batch)
+        for key, value in batch.items():
+            own[key] = _unshared(value)
+        return own
+    return type(batch)(map(_unshared, batch)) if type(batch) in (list, tuple) else batch
 
 
 def _length(iterator: Any) -> int | None:

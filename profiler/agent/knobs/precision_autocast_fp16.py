@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..intervention.autocast import around_models
 from ..intervention.scaling import scale_gradients
-from ..intervention.setup import needs_cuda, needs_torch
+from ..intervention.setup import needs_cuda
 from ..intervention.values import only_true
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def applies(setup: Mapping[str, Any]) -> str | None:
     """A run in fp32 on a GPU."""
     if setup.get("precision") in ("bf16", "fp16", "fp8"):
         return f"the run computes in {setup['precision']} already"
-    return needs_cuda(setup) or needs_torch(setup, "2.3")
+    return needs_cuda(setup)
 
 
 def install(value: bool, site: Site) -> None:

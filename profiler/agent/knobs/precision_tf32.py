@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..intervention.setup import needs_cuda
 from ..intervention.site import loaded
 from ..intervention.values import only_true
+from ..matmul_precision import convolutions_are_rounded, matmul_precision
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +45,7 @@ def install(value: bool, site: Site) -> None:
         if not torch.cuda.is_available():
             site.not_applied("there is no CUDA device")
             return
-        if torch.get_float32_matmul_precision() != "highest" and torch.backends.cudnn.allow_tf32:
+        if matmul_precision(torch) != "highest" and convolutions_are_rounded(torch):
             site.not_applied("TF32 is allowed already")
             return
         torch.set_float32_matmul_precision("high")

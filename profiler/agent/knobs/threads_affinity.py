@@ -18,6 +18,8 @@ EQUIVALENCE = "exact"
 SUMMARY = "cores that the training process may run on"
 EXAMPLE = "split"
 UNDO = "take the binding out again"
+#: Tells the processes that this one starts, such as workers of loaders, that its share is theirs and not split again.
+_BOUND = "TRAINRX_BOUND"
 
 
 def parse(text: str) -> str | tuple[int, ...]:
@@ -35,11 +37,14 @@ def install(value: str | tuple[int, ...], site: Site) -> None:
     if not hasattr(os, "sched_setaffinity"):
         site.not_applied("this system cannot bind processes to cores")
         return
+    if isinstance(value, str) and _BOUND in os.environ:
+        return
     chosen = _share() if isinstance(value, str) else value
     if not chosen:
         site.not_applied("this process is no rank of a job on this machine (LOCAL_RANK is not set)")
         return
     os.sched_setaffinity(0, chosen)
+    os.environ[_BOUND] = "1"
     site.applied(f"bound to cores {','.join(map(str, chosen))}")
 
 

@@ -11,8 +11,8 @@ from .observation import DeviceObservation
 
 def find_in_trace(seen: DeviceObservation) -> list[Finding]:
     """Exposed communication, less what matched ranks show to be waiting for a late one."""
-    waiting = seen.skew.waiting_share if seen.skew is not None and seen.skew.late_rank is not None else 0.0
-    share = max(seen.communication_share - waiting, 0.0)
+    waiting = seen.late_share
+    share = seen.communication_share - waiting
     busy = seen.communication_busy_share
     hidden = 1 - seen.communication_share / busy if busy > 0 else 0.0
     partly = hidden >= HIDDEN_COMMUNICATION_SHARE
@@ -25,7 +25,11 @@ def find_in_trace(seen: DeviceObservation) -> list[Finding]:
         evidence=[
             share_fact("exposed communication", seen.communication_share),
             share_fact("all communication", busy),
-            *([share_fact("of it waiting for the late rank", waiting)] if waiting else []),
+            *(
+                [share_fact("of the exposed, waiting for the late rank", waiting, basis="derived")]
+                if waiting
+                else []
+            ),
         ],
         summary=f"Communication: for {percent(share)} of the time the device only communicates"
         f"{' although part of it is hidden' if partly else ''}.",

@@ -15,7 +15,6 @@ from ...vocabulary import IdleCause
 class RankSkew:
     """How ranks wait for each other in their collectives; shares are of the window, mean over the ranks."""
 
-    ranks: int
     matched: int
     late_rank: int | None
     times_last: int
@@ -29,20 +28,19 @@ class DeviceObservation:
     """Derived facts of a trace. What the file cannot tell is None.
 
     ``device_active``: work on a device was recorded. ``host_active``: operators or annotations were.
-    ``compute_share + communication_share + copy_share + idle_share`` is 1 where the device was active.
+    ``compute_share``, ``communication_share``, ``idle_share`` and what only copies take sum to 1 where the device was
+    active.
     ``kernel_shares`` is per kernel class, of the summed kernel time; ``layout_share`` is the part of it that converts
     image layouts. ``loader`` is ``single-process``,
     ``multi-process`` or None.
     """
 
     window_s: float
-    steps: int
     step_s: float | None
     device_active: bool
     host_active: bool
     compute_share: float = 0.0
     communication_share: float = 0.0
-    copy_share: float = 0.0
     idle_share: float = 0.0
     idle_causes: Mapping[IdleCause, float] = field(default_factory=dict[IdleCause, float])
     data_wait_share: float | None = None
@@ -71,6 +69,19 @@ class DeviceObservation:
     def ms_per_step(self) -> float:
         """Milliseconds of a step, or of the whole window where there are no steps."""
         return (self.window_s if self.step_s is None else self.step_s) * 1000
+
+    @property
+    def late_share(self) -> float:
+        """Share in which ranks only wait for the late one; 0 without such a rank.
+
+        Which of its collectives other kernels hide is not told apart, so waiting counts as exposed in the proportion
+        in which all communication is.
+        """
+        if self.skew is None or self.skew.late_rank is None:
+            return 0.0
+        busy = self.communication_busy_share
+        exposed_part = self.communication_share / busy if busy > 0 else 1.0
+        return min(self.skew.waiting_share * exposed_part, self.communication_share)
 
     def cause_share(self, *causes: IdleCause) -> float:
         """Idle share of these causes together."""

@@ -43,17 +43,17 @@ WORK = frozenset({Kind.COMPUTE, Kind.MEMORY_BANDWIDTH, Kind.OPTIMIZER_STEP, Kind
 """Kinds that are work of the device, not waiting."""
 
 _WORK_ORDER = (Kind.COMPUTE, Kind.MEMORY_BANDWIDTH, Kind.OPTIMIZER_STEP, Kind.MEMORY_CAPACITY)
-_WEIGHTS = {Severity.NOTE: 0, Severity.MODERATE: 1, Severity.HIGH: 1}
 
 
 def find_all(seen: DeviceObservation) -> list[Finding]:
     """Findings of all rules, the headline first."""
-    return sorted((found for rule in RULES for found in rule(seen)), key=_place)
+    return sorted((found for rule in RULES for found in rule(seen)), key=order_key)
 
 
-def _place(found: Finding) -> tuple[int, int, float]:
+def order_key(found: Finding) -> tuple[bool, int, float]:
+    """Sorts findings: notes last, work of the device behind waits, then by share."""
     waits = found.kind not in WORK
-    return (-_WEIGHTS[found.severity], 0 if waits else 1 + _WORK_ORDER.index(found.kind), -found.share)
+    return (found.severity is Severity.NOTE, 0 if waits else 1 + _WORK_ORDER.index(found.kind), -found.share)
 
 
 def headline(findings: Sequence[Finding]) -> Finding | None:

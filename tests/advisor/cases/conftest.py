@@ -124,12 +124,12 @@ def _traced(case: Facts) -> Report:
         run=_run(),
         verdict="",
         setup=dict(case.get("setup", {})),
-        step_time=StepTime(p50_s=seen.step_s, p95_s=seen.step_s, mean_s=seen.step_s, n=seen.steps),
+        step_time=StepTime(p50_s=seen.step_s, p95_s=seen.step_s, mean_s=seen.step_s, n=10),
         device=DeviceShares(
             busy_share=1 - seen.idle_share,
             compute_share=seen.compute_share,
             exposed_communication_share=seen.communication_share,
-            exposed_copy_share=seen.copy_share,
+            exposed_copy_share=case["device"].get("copy_share", 0.0),
             idle_share=seen.idle_share,
             idle_causes=dict(seen.idle_causes),
         ),
@@ -177,13 +177,13 @@ def _device(facts: Facts) -> DeviceObservation:
     known = dict(facts)
     known["idle_causes"] = {IdleCause(name): share for name, share in known.get("idle_causes", {}).items()}
     known["idle_share"] = sum(known["idle_causes"].values())
-    rest = 1 - known["idle_share"] - known.get("communication_share", 0.0) - known.get("copy_share", 0.0)
+    rest = 1 - known["idle_share"] - known.get("communication_share", 0.0) - known.pop("copy_share", 0.0)
     known.setdefault("compute_share", rest)
     step_s = known.pop("step_ms") / 1e3
     if "skew" in known:
         known["skew"] = RankSkew(**known["skew"])
     return DeviceObservation(
-        window_s=10 * step_s, steps=10, step_s=step_s, device_active=True, host_active=True, **known
+        window_s=10 * step_s, step_s=step_s, device_active=True, host_active=True, **known
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _thread
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -71,6 +73,23 @@ def test_calls_of_one_line_are_counted_and_named_by_it() -> None:
 
 def passes_on(found: Crossings, func: Any) -> None:
     found.saw(func, (a_tensor(),), {}, None)
+
+
+def test_a_backward_in_a_thread_of_autograd_is_counted_without_a_place() -> None:
+    # GIVEN a thread in which no Python lies above the dispatch
+    found, over = Crossings(), threading.Lock()
+    over.acquire()
+
+    def dispatches() -> None:
+        for _ in range(2):
+            found.saw(operator("_index_put_impl_"), (a_tensor(), [a_tensor(dtype="torch.bool")]), {}, None)
+        over.release()
+
+    # WHEN it puts gradients where a mask says
+    _thread.start_new_thread(dispatches, ())
+    assert over.acquire(timeout=10)
+    # THEN that is counted
+    assert found.calls() == [{"kind": "mask", "bytes": 0, "count": 2, "frames": []}]
 
 
 def test_places_beyond_a_number_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

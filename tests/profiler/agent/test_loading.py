@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
 from trainrx.profiler.agent import loading, memory
+from trainrx.profiler.agent.format import LOADER_KEY
+from trainrx.profiler.agent.hooks.loader import _workers_write_to
 from trainrx.profiler.agent.loading import MEMORY_BUDGET, BatchProbe
 from trainrx.profiler.agent.rank_folder import WorkerFolder
 
@@ -56,3 +60,23 @@ def test_memory_that_takes_long_to_read_is_read_the_more_rarely(
         readings += clock[0] > before
     # THEN that takes no more of the time than it may, but for the first reading
     assert 2 < readings <= 1 + MEMORY_BUDGET * clock[0] / cost_ns
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_workers_of_each_loader_write_to_a_place_of_their_own(method: str) -> None:
+    # GIVEN two loaders whose workers start in the same way, perhaps from one server that is older than the second
+    context: Any = multiprocessing.get_context(method)
+    here, there = context.Pipe()
+    folder = SimpleNamespace(worker_path=lambda number, worker: f"workers/{number}-{worker}")
+    told: list[str] = []
+    look = "import multiprocessing as m; there.send(m.current_process()._config.get(key))"
+    for number in (1, 2):
+        # WHEN one starts a worker
+        with _workers_write_to(SimpleNamespace(folder=folder), number):  # type: ignore[arg-type]
+            worker = context.Process(target=exec, args=(look, {"there": there, "key": LOADER_KEY}))
+            worker.start()
+        told.append(here.recv())
+        worker.join()
+    # THEN each is told its own loader's place, and later children none
+    assert told == ["workers/1-{worker}", "workers/2-{worker}"]
+    assert LOADER_KEY not in context.Process(target=print)._config

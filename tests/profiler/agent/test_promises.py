@@ -182,8 +182,7 @@ FAULTS = """
 """
 #: What is broken, and whether that happens before the process has a folder of its own.
 FAULTY = {
-    "recorder:Recorder.fetch_begins": False,
-    "recorder:Recorder.loader_starts": False,
+    "recorder:Recorder.loading_begins": False,
     "recorder:Recorder.work_begins": False,
     "recorder:Recorder.update_begins": False,
     "recorder:Recorder.update_ends": False,

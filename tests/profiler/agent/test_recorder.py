@@ -25,9 +25,9 @@ def tell(recorder: Recorder, loop: str) -> list[tuple[int, int, int]]:
     for at, word in enumerate(loop.split()):
         start = 10 * at
         if word == "L":
-            recorder.loader_starts(start)
+            recorder.loading_begins(start)
         elif word in ("D", "E"):
-            recorder.fetch_begins(start)
+            recorder.loading_begins(start)
             recorder.fetches += word == "D"
         elif word in ("F", "B"):
             recorder.work_begins(start)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from trainrx.profiler.agent.format import STEP, STEP_TRACED
+from trainrx.profiler.agent.hooks import profiling
 from trainrx.profiler.agent.options import Options
 from trainrx.profiler.agent.recorder import Recorder, StopTraining
 from trainrx.profiler.agent.window import TraceWindow
@@ -95,7 +96,7 @@ def a_recorder(steps: int | None = 4) -> Recorder:
 
 def train(recorder: Recorder, steps: int) -> None:
     for at in range(steps):
-        recorder.fetch_begins(10 * at)
+        recorder.loading_begins(10 * at)
         recorder.update_begins(1, 10 * at + 5)
         recorder.update_ends(1, 10 * at + 6)
 
@@ -134,15 +135,55 @@ def test_it_stays_away_from_a_profiler_of_the_scripts_own(monkeypatch: pytest.Mo
     assert "profiler of its own" in str(recorder.folder.facts)  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("fault", ["start", "stop", "export"])
-def test_its_fault_switches_the_agent_off_and_the_training_goes_on(
-    monkeypatch: pytest.MonkeyPatch, fault: str
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [("start", "opened"), ("stop", "written"), ("export", "written")],
+    ids=lambda word: word,
+)
+def test_its_fault_is_told_and_costs_the_window_alone(
+    monkeypatch: pytest.MonkeyPatch, fault: str, told: str
 ) -> None:
     fake_torch(monkeypatch, fault=fault)
     recorder = a_recorder(steps=None)
-    train(recorder, 4 if fault == "start" else 6)
-    assert recorder.failed and not recorder.is_on
-    assert f"no {fault}" in str(recorder.folder.faults)  # type: ignore[union-attr]
+    train(recorder, 9)
+    assert recorder.is_on and len(codes(recorder)) == 8
+    notes = [values["text"] for name, values in recorder.folder.facts if name == "note"]  # type: ignore[union-attr]
+    assert notes == [f"the deep window could not be {told}: RuntimeError('no {fault}')"]
+
+
+@pytest.mark.parametrize(
+    ("wait", "told", "traced"),
+    [(4, "given up", 1), (3, "left out", 0)],
+    ids=["begins within", "was prepared before"],
+)
+def test_a_script_that_profiles_itself_on_a_schedule_goes_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wait: int, told: str, traced: int
+) -> None:
+    # GIVEN torch's real profiler, which the script has waiting when the window opens after three steps
+    import torch
+
+    module = torch.autograd.profiler
+    for name in (*profiling.BEGINNINGS, profiling.END):
+        monkeypatch.setattr(module, name, getattr(module, name))
+    recorder = a_recorder(steps=None)
+    recorder.folder.path = str(tmp_path)  # type: ignore[union-attr]
+    profiling.install(module, recorder)
+    seen: list[int] = []
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU],
+        schedule=torch.profiler.schedule(wait=wait, warmup=1, active=2, repeat=1),
+        on_trace_ready=lambda profiler: seen.append(len(profiler.events())),
+    ) as profiler:
+        # WHEN it trains and profiles
+        for _ in range(10):
+            train(recorder, 1)
+            torch.ones(2).sum()
+            profiler.step()
+    # THEN its profiler saw what it asked for, and the recording went on without the window
+    assert len(seen) == 1 and seen[0] > 0
+    assert recorder.is_on and codes(recorder) == [STEP] * 3 + [STEP_TRACED] * traced + [STEP] * (6 - traced)
+    assert told in str(recorder.folder.facts)  # type: ignore[union-attr]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_fault_while_it_is_open_stops_it_from_the_thread_that_opened_it(log: list[str]) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from trainrx.profiler.attach import attach
+from trainrx.profiler.attach import attach, attaching
 from trainrx.profiler.attach.pyspy import read_samples
+from trainrx.profiler.attach.target import Target
 from trainrx.profiler.capabilities import capabilities
 from trainrx.profiler.errors import InputError, NotEnoughEvidence, UsageError
 from trainrx.profiler.launch import Limits, record
@@ -213,6 +214,27 @@ def test_where_ptrace_is_not_permitted_it_says_what_to_do(tmp_path: Path, refusi
     with pytest.raises(UsageError, match=r"does not permit reading process .*ptrace_scope"):
         attach(os.getppid(), seconds=1, runs_dir=tmp_path / "runs")
     assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_an_interrupt_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(attaching, "sample", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        attach(os.getppid(), seconds=1, runs_dir=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_s_share_is_of_the_time_in_which_its_seconds_were_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # GIVEN a worker that computes half of the time, and a py-spy that takes as long again to begin and to write
+    monkeypatch.setattr(attaching, "cpu_seconds", lambda pid: {7: 13.0, 8: 1.0})
+    monkeypatch.setattr(attaching.time, "monotonic", lambda: 106.0)
+    target = Target(6, ("train",), "", {7: 10.0, 9: 1.0}, found_s=100.0)
+    # WHEN the seconds since are divided THEN its share is a half; those that came or went meanwhile have none
+    assert attaching._cpu_shares(target) == {7: 0.5}
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"profiles": 3}', '{"shared": {"frames": [3]}, "profiles": []}'])

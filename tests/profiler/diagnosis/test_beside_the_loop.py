@@ -89,6 +89,18 @@ def test_garbage_collection_is_no_other_python(observe, text: str, cause: str) -
     assert all(finding.kind is not Kind.HOST_PYTHON for finding in findings)
 
 
+def test_compiling_is_taken_off_other_python_once(observe, make_line) -> None:
+    # GIVEN 10 ms between the stages, of which 4 compile, in lines that were seen so
+    seen = observe(
+        {**MODEL, Stage.HOST: 10.0},
+        compilation=Interruptions({Stage.HOST: 0.004}, 1.0),
+        lines=(make_line(4, activity=Activity.COMPILING, line=7), make_line(6, line=9)),
+    )
+    # WHEN other Python is looked for THEN 6 ms remain
+    rest = host_python.find(seen)
+    assert rest is not None and rest.ms_per_step == pytest.approx(6)
+
+
 def test_short_pauses_are_no_finding(observe) -> None:
     assert garbage_collection.find(observe(MODEL, garbage=Interruptions({Stage.FORWARD: 5e-5}, 0.1))) is None
     assert garbage_collection.find(observe(MODEL)) is None

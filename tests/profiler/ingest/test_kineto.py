@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -279,3 +280,19 @@ def test_any_events_are_read_or_refused(tmp_path: Path, events: list[Any], head:
     except InputError:
         return
     summarise(trace)
+
+
+def test_one_long_id_does_not_widen_all_others(tmp_path: Path) -> None:
+    # GIVEN arrows of which one has an id of 100,000 letters
+    arrows = [{"ph": "s", "cat": "ac2g", "pid": 1, "tid": 1, "ts": at, "id": at} for at in range(1000)]
+    arrows[7]["id"] = "x" * 100_000
+    # WHEN they are read
+    tracemalloc.start()
+    try:
+        trace = read(tmp_path, {"traceEvents": [OP, *arrows]})
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # THEN that takes no more memory than the text itself, and only this id is missing
+    assert peak_bytes < 50_000_000
+    assert trace.flows.id[[6, 7, 8]].tolist() == [6, -1, 8]

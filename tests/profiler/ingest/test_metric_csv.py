@@ -16,11 +16,11 @@ def written(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def test_units_of_nvidia_smi_and_its_stamps_are_understood(tmp_path: Path) -> None:
+def test_units_of_nvidia_smi_are_understood(tmp_path: Path) -> None:
     text = "timestamp, index, utilization.gpu [%]\n2025/01/01 10:00:00.000, 0, 50 %\n2025/01/01 10:00:02.500, 0, 70 %\n"
     read = read_metric_csv(written(tmp_path, text))
-    assert read.seconds == 2.5
-    assert (read.metrics[0].device, read.metrics[0].mean, read.metrics[0].samples) == (0, 60.0, 2)
+    (use,) = read.metrics
+    assert (read.rows, use.device, use.mean, use.smallest, use.largest) == (2, 0, 60.0, 50.0, 70.0)
 
 
 def test_devices_in_column_names(tmp_path: Path) -> None:
@@ -30,7 +30,14 @@ def test_devices_in_column_names(tmp_path: Path) -> None:
 
 def test_missing_values_are_no_zeros(tmp_path: Path) -> None:
     read = read_metric_csv(written(tmp_path, "timestamp,power\n1,\n2,N/A\n3,nan\n4,8\n"))
-    assert (read.metrics[0].mean, read.metrics[0].samples) == (8.0, 1)
+    assert read.rows == 4
+    assert [(one.mean, one.smallest) for one in read.metrics] == [(8.0, 8.0)]
+
+
+def test_rows_of_devices_are_told_apart_wherever_the_column_stands(tmp_path: Path) -> None:
+    text = "timestamp,power.draw [W],gpu_index\n1,100.5 W,0\n1,[N/A],1\n2,200 W,1\n"
+    read = read_metric_csv(written(tmp_path, text))
+    assert {one.device: one.mean for one in read.metrics} == {0: 100.5, 1: 200.0}
 
 
 def test_a_table_without_numbers_is_refused(tmp_path: Path) -> None:

@@ -64,6 +64,15 @@ def test_transformers_tells_totals_and_the_steps_it_planned() -> None:
     assert any("spread evenly" in note for note in table.notes)
 
 
+def test_units_and_stamps_of_a_csv_are_numbers() -> None:
+    table = parsed(
+        "timestamp,power,memory,name\n2025/01/01 10:00:00.000,70.5 W,4 MiB,4 cats\n2025-01-01T10:00:02.5Z,1,2,3\n"
+    )
+    assert table.columns["power"].values.tolist() == [70.5, 1]
+    assert table.columns["memory"].values.tolist() == [4, 2]
+    assert table.columns["name"].values.tolist() == [3]
+
+
 def test_other_separators_and_a_byte_order_mark() -> None:
     assert parsed("\ufeffstep;acc\n1;0.5\n").columns["acc"].values.tolist() == [0.5]
     assert parsed("step\tacc\n1\t0.5\n").columns["acc"].values.tolist() == [0.5]

@@ -58,6 +58,36 @@ def test_tables_become_columns(export: Path) -> None:
     assert trace.info.devices[0].name == "NVIDIA A100"
 
 
+OTHER = (8 << 24) | 9
+
+
+def test_of_several_processes_the_busiest_is_read_alone(export: Path) -> None:
+    # GIVEN an export of two ranks, whose calls and kernels have the same correlation ids
+    with sqlite3.connect(export) as made:
+        made.executescript(
+            f"""
+            ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN globalPid INT;
+            ALTER TABLE CUPTI_ACTIVITY_KIND_MEMCPY ADD COLUMN globalPid INT;
+            UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = {7 << 24};
+            UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET globalPid = {7 << 24};
+            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1060, 1900, 1, 7, 5, 2, NULL, {8 << 24});
+            INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (800, 810, 1, {OTHER}, 5);
+            INSERT INTO NVTX_EVENTS VALUES (700, 2400, 59, 'other', NULL, {OTHER});
+            """
+        )
+    made.close()
+    # WHEN it is read
+    trace = read_nsight(export)
+    # THEN only the rank with most device work is there, and that is said
+    assert {thread.pid for thread in trace.threads} == {7}
+    assert trace.device.device.tolist() == [0, 0]
+    assert (len(trace.host), trace.duration_ns) == (3, 500)
+    assert trace.info.notes == (
+        "the export holds 2 processes with device work; only process 7, which has most of it, was read: "
+        "run nsys in each rank to see all",
+    )
+
+
 def test_a_packed_export_is_read_the_same(export: Path) -> None:
     packed = export.with_suffix(".gz")
     packed.write_bytes(gzip.compress(export.read_bytes()))

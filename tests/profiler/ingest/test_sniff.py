@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,7 +34,16 @@ def test_a_memory_timeline_is_known_by_its_rows(tmp_path: Path) -> None:
     recording = open_trace(written(tmp_path, b"[[-1, 1, 500, 7], [100, 2, 400, 0], [200, 4, -900, 0]]"))
     assert isinstance(recording, MemoryRecording)
     assert recording.peak_allocated_bytes == 900
-    assert recording.left_at_end_bytes == 0
+    assert recording.allocated_bytes.tolist() == [500, 900, 0]
+    assert recording.time_s.tolist() == [0.0, 0.0, 1e-7]
+
+
+def test_a_memory_timeline_without_times_gives_its_peak(tmp_path: Path) -> None:
+    recording = open_trace(written(tmp_path, b"[[-1, 1, 500, 7], [-1, 2, 400, 0]]"))
+    assert isinstance(recording, MemoryRecording)
+    assert recording.peak_allocated_bytes == 900
+    assert (len(recording.time_s), len(recording.allocated_bytes)) == (0, 0)
+    assert recording.notes
 
 
 def test_an_execution_trace_is_known_by_its_schema(tmp_path: Path) -> None:
@@ -49,7 +60,7 @@ def test_an_execution_trace_is_known_by_its_schema(tmp_path: Path) -> None:
 def test_a_metric_csv_is_known_by_its_header(tmp_path: Path) -> None:
     recording = open_trace(written(tmp_path, b"timestamp,gpu_index,power_W\n1.0,0,300\n3.0,0,500\n"))
     assert isinstance(recording, MetricSeries)
-    assert recording.seconds == 2.0
+    assert recording.rows == 2
     assert recording.metrics[0].mean == 400
 
 
@@ -88,3 +99,14 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
 def test_a_timeline_is_asked_for_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="memory-timeline, a timeline"):
         open_timeline(written(tmp_path, b"[[-1, 1, 500, 7]]"))
+
+
+def test_what_the_csv_module_cannot_split_is_no_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # GIVEN a binary file of which Python 3.10 says "line contains NUL"
+    def refuse(*args: Any, **options: Any) -> Any:
+        raise csv.Error("line contains NUL")
+
+    monkeypatch.setattr(csv, "reader", refuse)
+    # WHEN it is opened THEN it is refused by what it is
+    with pytest.raises(InputError, match="binary file of unknown kind"):
+        open_trace(written(tmp_path, b"\x00\x01,time\n\x00\x02,3\n"))

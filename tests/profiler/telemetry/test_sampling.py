@@ -87,7 +87,9 @@ def test_the_host_is_read(tmp_path: Path) -> None:
     process.wait()
     process.stdout.close()
     gone = source.read([process.pid])
-    # THEN its memory is counted while it lives, and its CPU time stays
+    # THEN what was busy since the reading before is told from the second on
+    assert "cores_busy" not in alive and gone["cores_busy"] >= 0
+    # AND its memory is counted while it lives, and its CPU time stays
     assert alive["processes"] == 1 and alive["rss_bytes"] > 30_000_000 and alive["available_bytes"] > 0
     assert gone["processes"] == 0 and gone["rss_bytes"] == 0 and gone["tree_cpu_s"] >= alive["tree_cpu_s"]
 
@@ -113,6 +115,7 @@ def fake_nvml(*, users: list[list[int]], reasons: int = 0x04, missing: tuple[str
         "nvmlDeviceGetUtilizationRates": lambda handle: SimpleNamespace(gpu=97, memory=40),
         "nvmlDeviceGetMemoryInfo": lambda handle: SimpleNamespace(used=10, total=80),
         "nvmlDeviceGetCurrentClocksEventReasons": lambda handle: reasons,
+        "nvmlDeviceGetCurrentClocksThrottleReasons": lambda handle: reasons,
         "nvmlDeviceGetClockInfo": lambda handle, kind: {1: 1200, 2: 2600}[kind],
         "nvmlDeviceGetMaxClockInfo": lambda handle, kind: 1980,
         "nvmlDeviceGetPowerUsage": lambda handle: 690_000,
@@ -155,9 +158,16 @@ def test_what_a_device_does_not_tell_is_left_out() -> None:
         "nvmlDeviceGetPowerUsage",
         "nvmlDeviceGetUtilizationRates",
         "nvmlDeviceGetCurrentClocksEventReasons",
+        "nvmlDeviceGetCurrentClocksThrottleReasons",
     )
     (device,) = NvmlSource(fake_nvml(users=[[5]], missing=missing)).read([5]) or []
     assert not {"power_w", "busy", "reasons", "is_idle"} & set(device) and device["temperature_c"] == 71
+
+
+def test_a_driver_that_knows_the_older_question_is_asked_that() -> None:
+    missing = ("nvmlDeviceGetCurrentClocksEventReasons",)
+    (device,) = NvmlSource(fake_nvml(users=[[5]], missing=missing)).read([5]) or []
+    assert device["reasons"] == ["sw-power-cap"] and device["is_idle"] is False
 
 
 def test_no_driver_is_a_reason() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +57,22 @@ def test_a_rank_that_saw_more_is_matched_by_its_last_ones() -> None:
     matched = match({0: rank(("a", 0, 1), ("a", 10, 20)), 1: rank(("a", 18, 20))})
     assert matched is not None
     assert (matched.matched, matched.unmatched, matched.late_rank) == (1, 1, 1)
+
+
+def test_one_long_name_does_not_widen_all_others() -> None:
+    # GIVEN a thousand collectives, one of a group whose name has 100,000 letters
+    spans = [("allreduce", at, at + 1) for at in range(1000)] + [("in " + "x" * 100_000, 1000, 1001)]
+    ranks = {0: rank(*spans), 1: rank(*spans)}
+    # WHEN they are matched
+    tracemalloc.start()
+    try:
+        matched = match(ranks)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # THEN that takes no memory for the letters of each
+    assert matched is not None and matched.matched == 1001
+    assert peak_bytes < 50_000_000
 
 
 def test_nothing_in_common_is_no_match() -> None:

@@ -150,3 +150,15 @@ def test_damaged_lines_are_passed_over(tmp_path: Path, monkeypatch: pytest.Monke
         and telemetry.host is not None
         and telemetry.host.cores_busy == pytest.approx(1.0)
     )
+
+
+def test_samples_out_of_order_are_put_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # GIVEN a line that was stamped before the first one
+    replay(tmp_path, monkeypatch, host=[{"cores_busy": 1.0}] * 400)
+    path = tmp_path / TELEMETRY_FILE
+    first, *others = path.read_text().splitlines()
+    path.write_text("\n".join([*others, first]) + "\n")
+    # WHEN it is read THEN the series begin with it
+    telemetry = read_telemetry(tmp_path, timed_ns=None, cores=4)
+    assert telemetry is not None and telemetry.interval_s == pytest.approx(0.5)
+    assert telemetry.series_s == pytest.approx(399 * 0.5 / STRETCHES)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from trainrx.profiler.ingest.columns import Trace
+from trainrx.profiler.timeline.rank_summary import summarise
 from trainrx.profiler.timeline.trace_steps import find_steps
+from trainrx.profiler.trace_report import stage_shares
 
 Read = Callable[..., Trace]
 
@@ -35,6 +39,26 @@ def test_without_marks_steps_lie_between_optimizer_steps_and_the_window_is_the_t
     assert not steps.marked
     assert (steps.end_ns - steps.start_ns).tolist() == [150_000, 130_000]
     assert steps.window_ns == 400_000
+
+
+def test_two_optimizers_that_step_in_turn_make_one_step(script: Any, read: Read) -> None:
+    for end in (100, 200, 300):
+        script.host("user_annotation", "Optimizer.step#Muon.step", end - 10, end)
+        script.host("user_annotation", "Optimizer.step#AdamW.step", end, end + 1)
+    steps = find_steps(read(script))
+    assert (steps.end_ns - steps.start_ns).tolist() == [100_000, 100_000]
+
+
+def test_stages_of_derived_steps_sum_to_a_step(script: Any, read: Read) -> None:
+    # GIVEN ten optimizer steps 100 microseconds apart, within a trace of 1200
+    script.host("cpu_op", "aten::mm", 0, 1200)
+    for end in range(100, 1001, 100):
+        script.host("user_annotation", "Optimizer.step#SGD.step", end - 10, end)
+    # WHEN their stages are told
+    stages = stage_shares(summarise(read(script)))
+    # THEN they are those of a step, not of the whole trace
+    assert sum(stage.seconds_per_step for stage in stages) == pytest.approx(100e-6)
+    assert sum(stage.share for stage in stages) == pytest.approx(1)
 
 
 def test_a_device_only_trace_has_no_steps_and_no_thread(script: Any, read: Read) -> None:

@@ -143,14 +143,17 @@ print(json.dumps({"calls": Block.calls, "loss": float(loss), "norm": norm, "firs
 
 
 def test_blocks_attention_checkpoints_and_replay(run_with):
-    # GIVEN a model of repeated blocks
+    # GIVEN a model of repeated blocks, and workers that stay for batches of which the script takes things out
+    script = BLOCKS.replace("batch_size=8)", "8, num_workers=1, persistent_workers=True, collate_fn=collate)")
+    script = script.replace("loader = ", "collate = lambda rows: {'x': torch.stack(rows)}\nloader = ")
+    script = script.replace("in loader:\n", "in loader:\n        batch = batch.pop('x')\n")
     knobs = {
         "checkpoint.activation": "auto", "sdpa.flash": "true", "loader.replay_batches": "2", "checkpoint.every": "4",
         "threads.affinity": "0",
     }  # fmt: skip
 
     # WHEN it trains for two epochs of four batches
-    stdout, events = run_with(BLOCKS, knobs)
+    stdout, events = run_with(script, knobs)
 
     # THEN blocks are computed twice, two batches come again and again, and epochs keep their length
     saw = json.loads(stdout)

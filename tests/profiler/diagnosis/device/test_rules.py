@@ -15,13 +15,11 @@ from trainrx.profiler.vocabulary import IdleCause, Kind, Severity
 
 HEALTHY = DeviceObservation(
     window_s=1.0,
-    steps=10,
     step_s=0.1,
     device_active=True,
     host_active=True,
     compute_share=0.78,
     communication_share=0.04,
-    copy_share=0.04,
     idle_share=0.14,
     idle_causes={IdleCause.DATA: 0.02, IdleCause.LAUNCH: 0.06, IdleCause.HOST: 0.03, IdleCause.SYNC: 0.03},
     data_wait_share=0.02,
@@ -36,7 +34,6 @@ def waiting(cause: IdleCause, share: float) -> DeviceObservation:
         HEALTHY,
         compute_share=1 - share,
         communication_share=0,
-        copy_share=0,
         idle_share=share,
         idle_causes={cause: share},
     )
@@ -77,7 +74,7 @@ def test_each_kind_is_found(seen: DeviceObservation, kind: Kind, cause: str | No
 
 def test_the_late_rank_takes_its_part_of_communication() -> None:
     skew = RankSkew(
-        8, matched=50, late_rank=3, times_last=40, waiting_share=0.2, wire_share=0.1, skew_mean_s=0.002
+        matched=50, late_rank=3, times_last=40, waiting_share=0.2, wire_share=0.1, skew_mean_s=0.002
     )
     seen = replace(HEALTHY, communication_share=0.3, communication_busy_share=0.3, skew=skew)
     findings = find_all(seen)
@@ -86,9 +83,33 @@ def test_the_late_rank_takes_its_part_of_communication() -> None:
     assert next(one.share for one in findings if one.kind is Kind.COMMUNICATION) == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize(
+    ("exposed", "busy", "waited", "late", "rest"),
+    [
+        (0.0, 0.35, 0.2, 0.0, 0.0),  # all hidden by computing
+        (0.2, 0.5, 0.3, 0.12, 0.08),  # more waiting than is exposed: in proportion
+        (0.3, 0.3, 0.2, 0.2, 0.1),  # nothing hidden
+        (0.1, 0.0, 0.3, 0.1, 0.0),  # not told how much there is: no more than is exposed
+    ],
+)
+def test_only_waiting_that_nothing_hides_counts(
+    exposed: float, busy: float, waited: float, late: float, rest: float
+) -> None:
+    # GIVEN ranks that wait for rank 3 while other kernels run, or do not
+    skew = RankSkew(
+        matched=50, late_rank=3, times_last=40, waiting_share=waited, wire_share=0.1, skew_mean_s=0.002
+    )
+    seen = replace(HEALTHY, communication_share=exposed, communication_busy_share=busy, skew=skew)
+    # WHEN it is diagnosed THEN the two kinds share out what is exposed
+    shares = {one.kind: one.share for one in find_all(seen)}
+    assert seen.late_share == pytest.approx(late)
+    assert shares.get(Kind.STRAGGLERS, 0.0) == pytest.approx(late)
+    assert seen.communication_share - seen.late_share == pytest.approx(rest)
+
+
 def test_a_late_rank_behind_a_larger_wait_is_named_in_the_verdict_too() -> None:
     skew = RankSkew(
-        8, matched=50, late_rank=3, times_last=40, waiting_share=0.2, wire_share=0.1, skew_mean_s=0.002
+        matched=50, late_rank=3, times_last=40, waiting_share=0.2, wire_share=0.1, skew_mean_s=0.002
     )
     seen = replace(waiting(IdleCause.LAUNCH, 0.6), communication_share=0.26, skew=skew)
     assert "Launch overhead" in verdict(seen, find_all(seen))
@@ -103,7 +124,7 @@ def test_full_memory_is_told_but_never_a_headline() -> None:
 
 
 def test_a_file_that_cannot_tell_says_so() -> None:
-    blind = DeviceObservation(window_s=1.0, steps=0, step_s=None, device_active=False, host_active=False)
+    blind = DeviceObservation(window_s=1.0, step_s=None, device_active=False, host_active=False)
     assert find_all(blind) == []
     assert verdict(blind, []).startswith(
         "Not enough evidence: the file holds neither device work nor operators"
@@ -117,7 +138,6 @@ def test_a_file_that_cannot_tell_says_so() -> None:
 def test_a_host_only_trace_can_still_tell_data_loading() -> None:
     seen = DeviceObservation(
         window_s=1.0,
-        steps=0,
         step_s=None,
         device_active=False,
         host_active=True,
@@ -142,7 +162,6 @@ def test_any_observation_gives_findings_in_order(
         HEALTHY,
         compute_share=share[0],
         communication_share=share[1],
-        copy_share=share[2],
         h2d_exposed_share=share[2],
         idle_share=sum(share[3:]),
         idle_causes=dict(zip(IdleCause, share[3:], strict=True)),
