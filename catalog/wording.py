@@ -79,7 +79,7 @@ def ratio_words(row: Evidence) -> str:
         return f"no ratio given ({row.gain_kind})"
     better, worse = GAIN_WORDS[row.gain_kind]
     if row.gain == 1:
-        return f"no change ({row.gain_kind})"
+        return f"no change ({str(row.gain_kind).replace('-', ' ')})"
     return f"{_ratio(row.gain)}× {better}" if row.gain > 1 else f"{_ratio(1 / row.gain)}× {worse}"
 
 
