@@ -16,7 +16,7 @@ from typing import Any
 from ..facts import whole
 from ..recording import RankRecording
 
-MIN_READINGS = 4
+MIN_READINGS = 3
 
 
 @dataclass(frozen=True)
