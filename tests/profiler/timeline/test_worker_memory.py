@@ -62,5 +62,5 @@ def test_what_is_copied_at_the_start_is_not_late(make_recording) -> None:
 
 
 def test_too_few_readings_and_other_loaders_tell_nothing(make_recording) -> None:
-    assert memory_of(make_recording, lambda at: 50, lambda at: 600, n=3) is None
+    assert memory_of(make_recording, lambda at: 50, lambda at: 600, n=2) is None
     assert worker_memory(make_recording([]), 1) is None
