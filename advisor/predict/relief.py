@@ -29,8 +29,8 @@ _STAGE_OF = {
 #: ranks take to exchange after one has come late.
 _WITH_THEIR_STAGE = (Kind.HOST_PYTHON, Kind.LOGGING, Kind.STRAGGLERS)
 #: Kinds of work that the training thread does itself between model and optimizer, and which part of the rest goes with
-#: them, likely and at best. Recorded pairs of scripts with and without such work: the rest took 0.44 to 1.1 times as
-#: long without, 0.7 in the middle.
+#: them, likely and at best, where they fill half of a step or more. Recorded pairs of scripts with and without such
+#: work: the rest took 0.44 to 1.1 times as long without, 0.7 in the middle.
 _OWN_WORK = (Kind.DATA_LOADING, Kind.LOGGING, Kind.GARBAGE_COLLECTION)
 _COLD_SHARES = (0.2, 0.5)
 
@@ -46,7 +46,7 @@ def relief_of(report: Report, kind: Kind, *, step_s: float, exposed_s: float) ->
     likely_s = max(undisturbed_s, without_s - typical_step_s)
     best_s = max(quick_s, without_s - quick_step_s, likely_s)
     beside_s = max(own.seconds_per_step - exposed_s, 0.0) if kind in _WITH_THEIR_STAGE else 0.0
-    if kind in _OWN_WORK and not report.setup.get("loader.num_workers"):
+    if kind in _OWN_WORK and exposed_s >= 0.5 * step_s and not report.setup.get("loader.num_workers"):
         likely_s, best_s = (
             max(seconds, share * (without_s - beside_s))
             for seconds, share in zip((likely_s, best_s), _COLD_SHARES, strict=True)

@@ -37,11 +37,12 @@ MAX_BUFFERED = 64
 
 
 class Loading:
-    """Finds the probe of a fetcher; one per process."""
+    """Finds the probe of a fetcher; one per process. All fetchers of a loader, one an epoch, share theirs."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._off = False
+        self._probes: dict[str, BatchProbe] = {}
 
     def probe(self, fetcher: Any) -> BatchProbe | None:
         """The probe of this fetcher, made at its first fetch; None where nothing is to be measured."""
@@ -60,7 +61,17 @@ class Loading:
 
     def _make(self, fetcher: Any) -> BatchProbe:
         path = self._path(fetcher)
-        return BatchProbe(None) if path is None else BatchProbe.attach(fetcher, path, self._recorder)
+        if path is None:
+            return BatchProbe(None)
+        if path not in self._probes:
+            self._probes[path] = BatchProbe.begin(path, self._recorder)
+        self._probes[path].watch(fetcher)
+        return self._probes[path]
+
+    def last_words(self) -> None:
+        """Write what the training process has loaded since the last writing."""
+        for probe in self._probes.values():
+            probe.last_words()
 
     def _path(self, fetcher: Any) -> str | None:
         worker = process.loader_worker_id()
@@ -74,7 +85,7 @@ class Loading:
 
 
 class BatchProbe:
-    """Measures the batches of one fetcher."""
+    """Measures the batches of one loader in one process."""
 
     def __init__(self, folder: WorkerFolder | None) -> None:
         self.collate_start_ns = 0
@@ -88,20 +99,23 @@ class BatchProbe:
         self._in_worker = process.loader_worker_id() is not None
 
     @classmethod
-    def attach(cls, fetcher: Any, path: str, recorder: Recorder) -> BatchProbe:
-        """Make a probe that writes to ``path`` and have it see the fetcher's collate function and transforms."""
+    def begin(cls, path: str, recorder: Recorder) -> BatchProbe:
+        """Make a probe that writes to ``path``."""
         probe = cls(WorkerFolder(path))
+        if probe._in_worker:
+            probe.start_worker(recorder.options.sample_interval_s)
+        return probe
+
+    def watch(self, fetcher: Any) -> None:
+        """See a fetcher's collate function and transforms."""
         collate = fetcher.collate_fn
 
         def timed_collate(data: Any) -> Any:
-            probe.collate_start_ns, probe.collate_cpu_ns = now(), thread_time_ns()
+            self.collate_start_ns, self.collate_cpu_ns = now(), thread_time_ns()
             return collate(data)
 
         fetcher.collate_fn = timed_collate
         transforms.watch(fetcher.dataset)
-        if probe._in_worker:
-            probe.start_worker(recorder.options.sample_interval_s)
-        return probe
 
     def batch_done(self, index: Any, start: int, cpu_start: int, end: int, cpu_end: int) -> None:
         """Note one batch; ``index`` is what the fetcher was asked for."""
@@ -138,7 +152,8 @@ class BatchProbe:
         age, cost = now() - self._started_ns, thread_time_ns() - cpu_start
         self._memory_ns = int(max(age * MEMORY_GROWTH, age + cost / MEMORY_BUDGET))
 
-    def _last_words(self) -> None:
+    def last_words(self) -> None:
+        """Write what was noted since the last writing."""
         try:
             self._write(now())
         except Exception:
@@ -150,7 +165,7 @@ class BatchProbe:
             return
         torch = sys.modules["torch"]
         self._folder.fact("worker", pid=os.getpid(), ready_ns=now(), threads=torch.get_num_threads())
-        Finalize(None, self._last_words, exitpriority=0)
+        Finalize(None, self.last_words, exitpriority=0)
         sampler = StackSampler(self._folder)
 
         def run() -> None:

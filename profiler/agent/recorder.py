@@ -315,6 +315,7 @@ class Recorder:
                 self.folder.fact("losses", values=self._losses.values())
             if self._background is not None:
                 self._background.tell_cost()
+            self.loading.last_words()
             self.folder.fact("end", reason=reason, steps=self.steps)
             self.folder.write_spans(self.spans)
             self.folder.write_device(self.clock.records)

@@ -8,7 +8,7 @@ import pytest
 
 from trainrx.profiler.agent import format as layout
 from trainrx.profiler.analysis import analyse
-from trainrx.profiler.recording import RankRecording, read_rank
+from trainrx.profiler.recording import RankRecording, read_rank, read_ranks
 from trainrx.profiler.store import RunFolder
 from trainrx.profiler.timeline.stages import STAGES, stage_times
 from trainrx.profiler.timeline.steps import find_steps
@@ -197,3 +197,30 @@ def recomputing_in_backward_is_no_second_forward(checkpointing: RankRecording) -
 def what_an_epochs_turn_costs_lies_in_its_first_step(first_batches: RankRecording) -> None:
     waits = of_stage(first_batches, Stage.DATA_WAIT).reshape(4, 4)
     assert (waits.argmax(axis=1) == 0).all()
+
+
+def test_each_batch_of_many_short_epochs_is_told_and_no_file_stays_open(write_script, run_recorded) -> None:
+    # GIVEN forty epochs of three batches that the training process loads itself, quick as they are
+    script = write_script("""
+        import os
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = torch.nn.Linear(4, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        loader = DataLoader(TensorDataset(torch.randn(6, 4)), batch_size=2)
+        files = []
+        for epoch in range(40):
+            for (inputs,) in loader:
+                model(inputs).sum().backward()
+                optimizer.step()
+            files.append(len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0)
+        print(max(files) - files[0])
+    """)
+    # WHEN they are recorded
+    output, folder = run_recorded(script)
+    # THEN all batches are written down, and the script holds no more files at the end than after the first epoch
+    (rank,) = read_ranks(folder)
+    (loads,) = rank.workers
+    assert len(loads.batches) == 120
+    assert int(output.stdout) <= 2
