@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..errors import InputError
 from ..facts import Facts, number, text, texts, whole
 from ..report import DeviceTelemetry, HostTelemetry, Series, Telemetry
 from ..telemetry import TELEMETRY_FILE
@@ -37,6 +38,9 @@ def read_telemetry(run_dir: Path, *, timed_ns: tuple[int, int] | None, cores: in
         run_dir: the run's folder.
         timed_ns: from when to when the timed steps lasted; the whole run if None or too short for a few samples.
         cores: the cores that the training process may use.
+
+    Raises:
+        InputError: the file is there and cannot be read.
     """
     lines = list(_lines(run_dir / TELEMETRY_FILE))
     samples = sorted((line for line in lines if "cpu_s" in line[1]), key=lambda line: line[0])
@@ -65,15 +69,19 @@ def read_telemetry(run_dir: Path, *, timed_ns: tuple[int, int] | None, cores: in
 def _lines(path: Path) -> Iterable[Row]:
     if not path.is_file():
         return
-    with path.open("rb") as file:
-        for line in file.read(MAX_BYTES).splitlines():
-            try:
-                found = _mapping(json.loads(line))
-            except (ValueError, RecursionError):
-                continue
-            t = whole(found, "t")
-            if t is not None and t >= 0:
-                yield t, found
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    for line in content.splitlines():
+        try:
+            found = _mapping(json.loads(line))
+        except (ValueError, RecursionError):
+            continue
+        t = whole(found, "t")
+        if t is not None and t >= 0:
+            yield t, found
 
 
 def _mapping(value: object) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from trainrx.profiler.diagnosis.throttling import find
+from trainrx.profiler.errors import InputError
 from trainrx.profiler.observation import Observation
 from trainrx.profiler.report import Finding, StepTime
 from trainrx.profiler.telemetry import TELEMETRY_FILE, ReplayedSource
@@ -162,3 +163,14 @@ def test_samples_out_of_order_are_put_in_order(tmp_path: Path, monkeypatch: pyte
     telemetry = read_telemetry(tmp_path, timed_ns=None, cores=4)
     assert telemetry is not None and telemetry.interval_s == pytest.approx(0.5)
     assert telemetry.series_s == pytest.approx(399 * 0.5 / STRETCHES)
+
+
+def test_telemetry_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / TELEMETRY_FILE).write_text("{}\n")
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(InputError, match=f"{TELEMETRY_FILE} cannot be read: Permission denied"):
+        read_telemetry(tmp_path, timed_ns=None, cores=2)
