@@ -13,7 +13,7 @@ from ...profiler.launch import Limits, Setting, record
 from ...profiler.recording import RankRecording, read_ranks
 from ...profiler.store import Manifest, RunFolder
 from ...profiler.timeline.steps import MIN_TIMED_STEPS, find_steps
-from ...profiler.vocabulary import RunStatus
+from ...profiler.vocabulary import Ending, RunStatus
 
 #: Losses of one rank: step number and value of each backward.
 Losses = tuple[tuple[int, float], ...]
@@ -118,7 +118,7 @@ def read_arm(run: RunFolder, log: Path) -> Arm:
     times = [steps.step_time() for steps in found]
     means = [time.mean_s for time in times if time is not None and time.n >= MIN_TIMED_STEPS]
     complete = bool(means) and len(means) == len(ranks)
-    failure = _failure(manifest, complete, log)
+    failure = _failure(manifest, ranks, complete, log)
     slowest = max(range(len(means)), key=means.__getitem__) if complete else None
     return Arm(
         run=run.path.name,
@@ -133,10 +133,15 @@ def read_arm(run: RunFolder, log: Path) -> Arm:
     )
 
 
-def _failure(manifest: Manifest, complete: bool, log: Path) -> str | None:
+def _failure(manifest: Manifest, ranks: Sequence[RankRecording], complete: bool, log: Path) -> str | None:
+    """Why a run cannot be used.
+
+    Ranks that the recorder has stopped may end as they like: gloo's teardown aborts at times where one is gone already.
+    """
     if manifest.note is not None:
         return manifest.note
-    if manifest.exit_code not in (0, None):
+    stopped = bool(ranks) and all(rank.end_reason == Ending.STOPPED for rank in ranks)
+    if manifest.exit_code not in (0, None) and not stopped:
         return f"the script failed with exit code {manifest.exit_code}: {_last_line(log)}"
     if not complete:
         return f"fewer than {MIN_TIMED_STEPS} steps were timed"
