@@ -145,7 +145,7 @@ def table(results: Sequence[Result]) -> str:
     """The results as Markdown, with the goals."""
     judged = [result.recovered for result in results if result.recovered is not None]
     enough = sum(recovered >= GOAL_RECOVERED for recovered in judged)
-    worse = [result.name for result in results if result.slow_s / result.kept_s < SLOWER]
+    worse = [result.name for result in results if result.kept and result.slow_s / result.kept_s < SLOWER]
     return "\n".join(
         [
             "# Autopilot",
