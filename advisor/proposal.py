@@ -99,7 +99,7 @@ class Case:
         """The speed-up that a proposal promises this step; None without an estimate or a step time."""
         if proposal.estimate is None or self.step_s <= 0:
             return None
-        relief = self._relief
+        relief = relief_of(self.report, self.finding.kind, step_s=self.step_s, exposed_s=self.exposed_s)
         if not proposal.relieves:
             relief = Relief(0.0, relief.best_s)
         return speedup(self.step_s, proposal.estimate, exposed_s=self.exposed_s, relief=relief)
@@ -107,19 +107,15 @@ class Case:
     def basis(self, proposal: Proposal) -> str:
         """What the prediction rests on, and that it counts on more than the time of the finding, where it does."""
         found = self.prediction(proposal)
-        alone = (
-            self.step_s / max(self.step_s - self.exposed_s, self.step_s * 1e-3) if self.step_s > 0 else 0.0
-        )
-        if found is None or found.bound < alone * WORTH_SAYING:
+        if found is None or proposal.estimate is None:
+            return proposal.basis
+        alone = speedup(self.step_s, proposal.estimate, exposed_s=self.exposed_s).bound
+        if found.bound < alone * WORTH_SAYING:
             return proposal.basis
         return (
-            f"{proposal.basis}; the rest of a step is counted on to get shorter too, as it is in steps that little "
-            f"disturbs: without that, {alone:.2f}× is the bound"
+            f"{proposal.basis}; the rest of a step is counted on to get shorter too: without that, {alone:.2f}× is the "
+            "bound"
         )
-
-    @property
-    def _relief(self) -> Relief:
-        return relief_of(self.report, self.finding.kind, step_s=self.step_s, exposed_s=self.exposed_s)
 
     @property
     def cause(self) -> str | None:

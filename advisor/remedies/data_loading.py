@@ -15,6 +15,7 @@ from .slow_samples import Suspect, suspects
 _MODEL = (
     "throughput model on this run's measured wall and CPU seconds per batch, its cores and its training time"
 )
+_LEFT = "the same model, with {} % of a sample's cost left"
 #: Workers are proposed only where the model sees at least this much.
 WORTHWHILE = 1.03
 #: A sample that is made faster than this is Python's own cost of calling for it.
@@ -201,7 +202,7 @@ def _by_suspect(
             method="lean-getitem",
             how=f"rewrite the slow part{line} with NumPy or torch on whole arrays: no table rows, "
             "no loop over elements, float32 throughout",
-            basis="the same model, with a seventh of a sample's cost left: array code in place of Python's",
+            basis=f"{_LEFT.format(round(LEAN * 100))}: array code in place of Python's",
             effort=Effort.LINES,
             estimate=lean,
             fit=Fit.CAUSE if Suspect.PYTHON in seen else Fit.KIND,
@@ -211,7 +212,7 @@ def _by_suspect(
             method="chunked-arrays",
             how=f"rewrite the file once with chunks of one read{line}: chunks=(samples per read, …), "
             "compression lzf, blosc or none",
-            basis="the same model, with a seventh of a sample's cost left; how the file is chunked was not seen",
+            basis=f"{_LEFT.format(round(LEAN * 100))}; how the file is chunked was not seen",
             effort=Effort.LINES,
             estimate=lean,
             fit=Fit.CAUSE,
@@ -240,7 +241,7 @@ def _stored(case: Case, loader: LoaderReport, estimate: StepEstimate) -> Proposa
         how="tokenise the corpus once, with all cores, and store the token ids"
         if tokens
         else f"do {name} once before training, and store the result; keep only random augmentation in the data set",
-        basis="the same model, with a twentieth of a sample's cost left",
+        basis=_LEFT.format(round(STORED * 100)),
         effort=Effort.LINES if tokens else Effort.REWORK,
         estimate=estimate,
         fit=Fit.CAUSE if tokens else Fit.KIND,
@@ -256,7 +257,7 @@ def _kept_in_memory(case: Case, loader: LoaderReport, estimate: StepEstimate) ->
     yield Proposal(
         method="dataset-in-memory",
         how=f"keep decoded samples in memory{amount}: a tensor, or a cache in the data set, if they fit",
-        basis="the same model, with a twentieth of a sample's cost left",
+        basis=_LEFT.format(round(STORED * 100)),
         effort=Effort.LINES,
         estimate=estimate,
         fit=Fit.LISTED if size is None else Fit.KIND,
