@@ -140,7 +140,8 @@ def _with_first_failure(run_dir: Path, recordings: list[RankRecording]) -> list[
     blame = next(_read_lines(run_dir / layout.FIRST_FAILURE_FILE), None)
     if blame is None or whole(blame, "pid") is None:
         return recordings
-    gone = {"first": True, **({} if whole(blame, "signal") is None else {"signal": blame["signal"]})}
+    number = whole(blame, "signal")
+    gone = {"first": True} if number is None else {"first": True, "signal": number}
     return [
         replace(recording, gone={**(recording.gone or {}), **gone})
         if all(recording.process.get(name) == blame.get(name) for name in ("pid", "clock"))

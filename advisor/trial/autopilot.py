@@ -15,6 +15,7 @@ from ...profiler.analysis import analyse
 from ...profiler.launch import Limits, Setting, record
 from ...profiler.report import Prescription, Report
 from ...profiler.vocabulary import RunStatus
+from ..replayed import with_what_ifs
 from .knob_choice import NOTHING, Choice, choose
 from .loss_guard import LossOutcome
 from .measure import Plan
@@ -197,6 +198,6 @@ def profile_with(session: TrialSession, choice: Choice) -> Report:
             stdout=output,
             stderr=output,
         )
-    report = analyse(run).report
+    report = with_what_ifs(analyse(run).report, run.path)
     run.write_report(report)
     return report

@@ -241,13 +241,14 @@ def _print_cells(known: Catalog) -> None:
 
     from ...catalog.coverage import groups
     from ..views.catalog import matrix, thin_sentence
+    from ..views.tables import NO_EFFECT_ON_LEARNING
 
     console = _console()
     shown = matrix(known)
     table = Table(
         "component.part",
         *shown.column_labels[:-1],
-        "no effect on what is learned",
+        NO_EFFECT_ON_LEARNING,
         box=SIMPLE,
         pad_edge=False,
     )

@@ -12,6 +12,7 @@ import math
 import plotly.graph_objects as go
 
 from ..views.catalog import LEARNING_LEFT_ALONE, Matrix, MatrixCell
+from ..views.tables import NO_EFFECT_ON_LEARNING
 from .palette import NEUTRAL, SEQUENTIAL, ink
 from .template import styled
 
@@ -81,7 +82,7 @@ def _targets(matrix: Matrix, color: str) -> go.Scatter:
 
 
 def _column_title(label: str) -> str:
-    return "no effect on what is learned" if label == LEARNING_LEFT_ALONE else label
+    return NO_EFFECT_ON_LEARNING if label == LEARNING_LEFT_ALONE else label
 
 
 def _title(cell: MatrixCell) -> str:

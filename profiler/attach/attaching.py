@@ -47,7 +47,7 @@ def attach(pid: int, *, seconds: float, runs_dir: Path) -> RunFolder:
 
     Args:
         pid: the training process, or the launcher that started it.
-        seconds: how long to look, to the next whole second.
+        seconds: how long to look, rounded to whole seconds.
         runs_dir: where the run's folder is made.
 
     Raises:

@@ -71,11 +71,10 @@ class Saver:
     def _on_event(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Called by Python before it does what ``event`` says; it must not raise."""
         pending = self._pending
-        if pending is None or event not in _ON_PATHS | _ON_PROGRAMS:
+        if pending is None or threading.current_thread() is self._thread:
             return
-        if threading.current_thread() is self._thread:
-            return
-        if event in _ON_PROGRAMS or any(_absolute(path) in pending for path in arguments[:2]):
+        touches = event in _ON_PATHS and any(_absolute(path) in pending for path in arguments[:2])
+        if touches or event in _ON_PROGRAMS:
             self.wait()
 
     def _start(self, save: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

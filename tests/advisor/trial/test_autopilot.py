@@ -33,7 +33,7 @@ def proposing(*knobs):
 def fly_on(base_run, monkeypatch):
     """Flies on a machine of numbers; gives the flight, the machine and the run."""
 
-    def start(machine, propose, *, budget_s=10_000.0, **more):
+    def start(machine, propose, *, budget_s=10_000.0, found=None, **more):
         def on_machine(script, change, **arguments):
             return measure(script, change, run=machine, clock=machine.clock, **arguments)
 
@@ -45,7 +45,7 @@ def fly_on(base_run, monkeypatch):
 
         def profile(choice):
             profiled.append(dict(choice.texts))
-            return report()
+            return found or report()
 
         flight = fly(session, propose, budget_s=budget_s, profile=profile, clock=machine.clock, **more)
         return flight, session, profiled
@@ -144,26 +144,12 @@ def test_the_command_can_be_pasted(fly_on):
     assert (session.run.path / "trials" / "autopilot.json").is_file()
 
 
-def test_an_interruption_while_it_profiles_again_ends_it(base_run, monkeypatch):
+def test_an_interruption_while_it_profiles_again_ends_it(fly_on):
     # GIVEN a change that is proven, and somebody who presses Ctrl-C while the changed script is profiled
+    run = report().run.model_copy(update={"status": RunStatus.INTERRUPTED})
     machine = Machine({"loader.num_workers": 2.0, "optimizer.fused": 1.5})
-    monkeypatch.setattr(
-        session_module,
-        "measure",
-        lambda script, change, **more: measure(script, change, run=machine, clock=machine.clock, **more),
-    )
-    session = TrialSession(base_run, report(), length=Length(), plan=Plan(), allow_semantic=False)
-    found = report()
-    interrupted = found.model_copy(
-        update={"run": found.run.model_copy(update={"status": RunStatus.INTERRUPTED})}
-    )
-    flight = fly(
-        session,
-        proposing("loader.num_workers=2", "optimizer.fused=true"),
-        budget_s=10_000.0,
-        profile=lambda choice: interrupted,
-        clock=machine.clock,
-    )
+    found = report().model_copy(update={"run": run})
+    flight, _, _ = fly_on(machine, proposing("loader.num_workers=2", "optimizer.fused=true"), found=found)
     # THEN it tries nothing more, keeps what was proven, and runs the script no further time
     assert flight.interrupted and len(flight.attempts) == 1 and flight.combined is None
     assert flight.kept.texts == {"loader.num_workers": "2"}
