@@ -39,7 +39,7 @@ class Request:
     changes: tuple[str, ...]
     pairs: int
     most_pairs: int
-    steps: int
+    steps: int | None
     warmup: int
     budget_s: float
     allow_semantic: bool

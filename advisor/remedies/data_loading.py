@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...profiler.report import LoaderReport
 from ..predict.estimate import StepEstimate
@@ -69,6 +69,9 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
 
 def _worker_count(case: Case, model: LoadingModel, workers: int) -> Iterator[Proposal | Declined]:
     best = model.best_workers()
+    if case.cause == "oversubscribed" and best < workers:
+        yield _fewer_workers(case, model, workers, best)
+        return
     estimate = model.step(best)
     in_the_model = model.step(workers).likely_s / estimate.likely_s
     if best == workers or min(in_the_model, case.step_s / estimate.likely_s) < WORTHWHILE:
@@ -82,6 +85,24 @@ def _worker_count(case: Case, model: LoadingModel, workers: int) -> Iterator[Pro
         basis=_MODEL,
         effort=Effort.SWITCH,
         estimate=estimate,
+        fit=Fit.CAUSE,
+        relieves=False,
+    )
+
+
+def _fewer_workers(case: Case, model: LoadingModel, workers: int, best: int) -> Proposal:
+    """Workers that wait for cores take them from the training too: it gets back what it waited for one itself."""
+    waited = case.report.core_wait_share or 0.0
+    freed = replace(model, training_s=model.training_s * (1 - waited))
+    freed_s = min(freed.step(best).likely_s, case.step_s)
+    return Proposal(
+        method="dataloader-num-workers",
+        knob=f"loader.num_workers={best}",
+        how=f"DataLoader(..., num_workers={best})  # it is {workers} now, on {model.cores:g} cores",
+        basis=f"{_MODEL}; at best the training thread waits for a core no more ({waited:.0%} of its time now), at worst "
+        "nothing changes".replace("%", " %"),
+        effort=Effort.SWITCH,
+        estimate=StepEstimate(freed_s, (freed_s + case.step_s) / 2, case.step_s),
         fit=Fit.CAUSE,
         relieves=False,
     )

@@ -188,6 +188,13 @@ def compiled(options: str) -> Rule:
     return rule
 
 
+def compiled_for_any_shape(source: SourceFile, place: Place) -> str | None:
+    """Set the argument of the script's own call, where there is one."""
+    if place.detail.startswith("torch.compile "):
+        return argument_of(("compile",), "dynamic")(source, place)
+    return compiled("dynamic=True")(source, place)
+
+
 def _model_statement(source: SourceFile, line: int) -> tuple[str, cst.SimpleStatementLine] | str:
     """The statement that makes the model which is called, or made, on a line, ready as it is called there."""
     for call in source.calls_at(line):
@@ -347,7 +354,7 @@ RULES: Mapping[str, Rule] = {
     "cudnn.benchmark": cudnn_benchmark,
     "precision.autocast_bf16": autocast,
     "compile.default": compiled(""),
-    "compile.dynamic": compiled("dynamic=True"),
+    "compile.dynamic": compiled_for_any_shape,
     "compile.reduce_overhead": compiled('mode="reduce-overhead"'),
     "compile.max_autotune": compiled('mode="max-autotune"'),
     "memory_format.channels_last": channels_last,

@@ -27,7 +27,14 @@ def try_(
     ] = False,
     pairs: Annotated[int, typer.Option(min=3, help="pairs of runs that are measured at least")] = 3,
     most_pairs: Annotated[int, typer.Option(min=3, help="pairs of runs that are measured at most")] = 10,
-    steps: Annotated[int, typer.Option(min=3, help="steps that are timed in each run")] = 30,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            min=3,
+            help="steps that are timed in each run: 30, or more where 3 s hold more",
+            show_default=False,
+        ),
+    ] = None,
     warmup: Annotated[int, typer.Option(min=1, help="steps left out of the timing before them")] = 5,
     budget: Annotated[
         float, typer.Option(min=1, metavar="SECONDS", help="begin no pair that would end later")

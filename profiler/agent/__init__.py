@@ -53,6 +53,8 @@ def start(options: Options) -> None:
         _record(options, watch, recorder)
         atexit.register(drain_quietly, recorder)
         sign_in(options.run_dir, torch=False)
+    else:
+        _hook_into(("dynamo",), watch, recorder)
     if models is not None:
         models.start()
     tracebacks.install(recorder.script_failed)
@@ -72,11 +74,15 @@ def _put_on(options: Options, watch: ImportWatch, recorder: Recorder) -> ModelCa
 
 
 def _record(options: Options, watch: ImportWatch, recorder: Recorder) -> None:
-    for name in HOOKS + (("losses",) if options.losses else ()):
-        hook = import_module(f".hooks.{name}", __name__)
-        watch.when_imported(hook.MODULE, partial(_install, hook, recorder))
+    _hook_into(HOOKS + (("losses",) if options.losses else ()), watch, recorder)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=recorder.forget_parent)
+
+
+def _hook_into(names: tuple[str, ...], watch: ImportWatch, recorder: Recorder) -> None:
+    for name in names:
+        hook = import_module(f".hooks.{name}", __name__)
+        watch.when_imported(hook.MODULE, partial(_install, hook, recorder))
 
 
 def install_hooks(options: Options, recorder: Recorder) -> None:

@@ -60,6 +60,7 @@ class Recorder:
         spans: queue of ``(code, start_ns, end_ns, argument)``, emptied by the background thread.
         parallel: the models under data parallelism.
         wrappers: code of the functions that the hooks put around torch's, for TorchDynamo to skip.
+        skip_code: how it is told of one, once it is there.
         folder: where this rank writes, once claimed.
         clock: times stages on a GPU.
         fetches: batches fetched in the step so far.
@@ -82,6 +83,7 @@ class Recorder:
         self.window = TraceWindow(first=timed, steps=options.traced_steps)
         self.flops = FlopCount(options.flops_after(timed))
         self.wrappers: list[CodeType] = []
+        self.skip_code: Callable[[CodeType], None] | None = None
         self.parallel: list[weakref.ref[Any]] = []
         self.model_facts = ModelFacts(self)
         self.batch_facts = BatchFacts(self)
@@ -146,9 +148,9 @@ class Recorder:
     def rearm(self, options: Options) -> None:
         """Begin anew with the hooks that are in place: nothing of what was recorded before is known any more."""
         self.spans.clear()
-        spans, wrappers = self.spans, self.wrappers
+        spans, wrappers, skip_code = self.spans, self.wrappers, self.skip_code
         self.__init__(options)
-        self.spans, self.wrappers = spans, wrappers
+        self.spans, self.wrappers, self.skip_code = spans, wrappers, skip_code
 
     def fail(self, error: BaseException) -> None:
         """Switch the agent off after a fault of its own."""
@@ -198,6 +200,8 @@ class Recorder:
         """Remember a wrapper's code for TorchDynamo to leave alone."""
         unseen(wrapper)
         self.wrappers.append(wrapper.__code__)
+        if self.skip_code is not None:
+            self.skip_code(wrapper.__code__)
 
     def parallel_model(self, model: Any, describe: Callable[[Any], dict[str, Any]]) -> None:
         """A model was put under data parallelism."""

@@ -2,7 +2,8 @@
 
 ``python -m tests.scenarios.autopilot`` from the checkout; it writes ``AUTOPILOT.md``. The autopilot is told nothing of the
 fault: it gets the recorded run of ``slow.py``. What it keeps is measured afterwards, apart from its own trials, against
-``slow.py`` and ``fixed.py`` in turns.
+``slow.py`` and ``fixed.py`` in turns. With names, those scenarios are flown anew; the table takes the others from the last
+time (``--results``).
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 
 from trainrx.advisor.trial.arm import Script, run_arm
 from trainrx.advisor.trial.session import Length, script_of
+from trainrx.app.stored import current_report
 from trainrx.profiler.store import find_run
 
 from .recording import ENVIRONMENT, TRAINRX, record
@@ -65,20 +67,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     chosen = [scenario for scenario in all_scenarios() if _is_chosen(scenario, options.names)]
     os.environ.update(ENVIRONMENT)
-    results = [
-        _flown(scenario, options.results.resolve() / scenario.name, options.budget, options.rounds)
-        for scenario in chosen
-    ]
-    text = table(results)
+    results: Path = options.results.resolve()
+    for scenario in chosen:
+        result = _flown(scenario, results / scenario.name, options.budget, options.rounds)
+        (results / scenario.name / "result.json").write_text(json.dumps(asdict(result)))
+    text = table([Result(**json.loads(path.read_bytes())) for path in sorted(results.glob("*/result.json"))])
     print(text)
-    if not options.names:
-        TABLE.write_text(text)
+    TABLE.write_text(text)
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="autopilot", description=__doc__)
-    parser.add_argument("names", nargs="*", help="scenarios, or patterns; none: all, and write the table")
+    parser.add_argument("names", nargs="*", help="scenarios, or patterns; none: all")
     parser.add_argument("--budget", type=int, default=240, help="seconds that the autopilot may take for one")
     parser.add_argument("--rounds", type=int, default=3, help="turns of slow, kept and fixed afterwards")
     parser.add_argument("--results", type=Path, default=DEFAULT_RESULTS, help="where runs are kept")
@@ -105,7 +106,8 @@ def _flown(scenario: Scenario, folder: Path, budget_s: int, rounds: int) -> Resu
     )
     flight = json.loads(process.stdout)
     (folder / "flight.json").write_text(json.dumps(flight, indent=1))
-    slow = script_of(find_run("last", runs), Length(steps=scenario.truth.steps))
+    run = find_run("last", runs)
+    slow = script_of(run, current_report(run), Length())
     fixed = replace(slow, command=tuple(_fixed(word, scenario) for word in slow.command))
     slow_s, kept_s, fixed_s = _rounds(slow, flight["kept"], fixed, folder, rounds)
     result = Result(

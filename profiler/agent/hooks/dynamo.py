@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..device_clock import CODES
+from .. import device_clock
+from ..intervention import model_calls
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -18,5 +19,6 @@ def install(module: ModuleType, recorder: Recorder) -> None:
     """Skip the wrappers' code; what they call is compiled as before."""
     skip = getattr(module, "skip_code", None)
     if skip is not None:
-        for code in (*recorder.wrappers, *CODES):
+        recorder.skip_code = skip
+        for code in (*recorder.wrappers, *device_clock.CODES, *model_calls.CODES):
             skip(code)

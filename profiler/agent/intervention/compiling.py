@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from .models import is_compiled, unwrapped
@@ -39,5 +40,41 @@ def compiled_model(applies: Callable[[Setup], str | None] = anywhere, **options:
 
         site.on_model(compile_model)
 
-    written = ", ".join(argument(name, value) for name, value in options.items())
-    return applies, install, lambda value: f"model.compile({written})"
+    return applies, install, lambda value: f"model.compile({_written(options)})"
+
+
+def compilation_with(**options: Any) -> Actions:
+    """A knob that gives the script's calls of ``torch.compile`` these options, and compiles models that it does not."""
+    written = _written(options)
+
+    def install(value: bool, site: Site) -> None:
+        changed: list[str] = []
+
+        def set_options(torch: Any) -> None:
+            original = torch.compile
+
+            @wraps(original)
+            def compile(*args: Any, **kwargs: Any) -> Any:
+                if any(kwargs.get(name) != wanted for name, wanted in options.items()):
+                    changed.append(written)
+                    site.applied(f"torch.compile is called with {written}")
+                return original(*args, **{**kwargs, **options})
+
+            torch.compile = compile
+
+        def compile_model(module: Any) -> None:
+            inner = unwrapped(module)
+            if not is_compiled(inner):
+                compile_in_place(inner, **options)
+                site.applied(f"{type(inner).__name__} is compiled")
+            elif not changed:
+                site.not_applied(f"{type(inner).__name__} is compiled with {written} already")
+
+        site.when_imported("torch", set_options)
+        site.on_model(compile_model)
+
+    return anywhere, install, lambda value: f"torch.compile(model, {written})"
+
+
+def _written(options: dict[str, Any]) -> str:
+    return ", ".join(argument(name, value) for name, value in options.items())

@@ -40,6 +40,7 @@ class ModelCalls:
         self._own_call: Any = None
         self._thread: int | None = None
         self._inside = False
+        self._passes_by = False
         self._steps_left = DISCOVERY_STEPS
 
     def meet(self, function: Callable[[Any], None]) -> None:
@@ -62,7 +63,7 @@ class ModelCalls:
 
         @wraps(previous)
         def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._inside or not _has_parameters(module) or self._is_elsewhere():
+            if self._passes_by or self._inside or not _has_parameters(module) or self._is_elsewhere():
                 return previous(module, *args, **kwargs)
             return self._outermost(module, previous, args, kwargs)
 
@@ -102,7 +103,11 @@ class ModelCalls:
             self._settle()
 
     def _settle(self) -> None:
-        """Look at the calls of the met classes only."""
+        """Look at the calls of the met classes only.
+
+        A compiled model keeps the call that it found, so that one is told to look at nothing any more.
+        """
+        self._passes_by = True
         base = sys.modules["torch"].nn.Module
         if base.__call__ is self._own_call:
             base.__call__ = self._base_call
@@ -128,6 +133,13 @@ def _inside_of(around: Around, module: Any, call: Call) -> Call:
         return around(module, call, args, kwargs)
 
     return wrapped
+
+
+#: Functions of ours that run where TorchDynamo looks on; it is told to leave them alone.
+CODES = tuple(
+    method.__code__
+    for method in (ModelCalls._outermost, ModelCalls._run, ModelCalls._is_elsewhere, ModelCalls._count_step)
+)
 
 
 def _has_parameters(module: Any) -> bool:

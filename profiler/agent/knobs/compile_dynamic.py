@@ -1,15 +1,15 @@
-"""``model.compile(dynamic=True)``: the model is compiled for changing shapes."""
+"""``torch.compile(..., dynamic=True)``: what the script compiles, or its model, is compiled for changing shapes."""
 
 from __future__ import annotations
 
-from ..intervention.compiling import compiled_model
+from ..intervention.compiling import compilation_with
 from ..intervention.values import only_true
 
 NAME = "compile.dynamic"
 EQUIVALENCE = "numerical"
-SUMMARY = "the model is compiled for changing shapes"
+SUMMARY = "what is compiled is compiled for changing shapes"
 EXAMPLE = "true"
-UNDO = "take model.compile out again"
+UNDO = "take dynamic=True out again"
 
 parse = only_true
-applies, install, snippet = compiled_model(dynamic=True)
+applies, install, snippet = compilation_with(dynamic=True)

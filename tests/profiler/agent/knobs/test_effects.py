@@ -284,3 +284,52 @@ def test_micro_batches_exchange_once_per_step(run_with, tmp_path):
     assert (fewer, same) == ("2", "True")
     assert float(total_after) == pytest.approx(float(total), rel=1e-5)
     assert [event for event, _ in events["ddp.no_sync"]].count("applied") == 2
+
+
+COMPILED = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return torch.relu(self.head(x)).sum()
+
+model = Model()
+compiled = torch.compile(model, backend="eager", dynamic=False)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(8):
+    optimizer.zero_grad()
+    compiled(torch.ones(2 + step, 4)).backward()
+    optimizer.step()
+print(torch._dynamo.utils.counters["stats"]["unique_graphs"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "knob", "told", "graphs"),
+    [
+        pytest.param(
+            COMPILED, "compile.default", ("not applied", "OptimizedModule is compiled already"), 8, id="default"
+        ),
+        pytest.param(
+            COMPILED, "compile.dynamic", ("applied", "torch.compile is called with dynamic=True"), 1, id="dynamic"
+        ),
+        pytest.param(
+            COMPILED.replace("dynamic=False", "dynamic=True"),
+            "compile.dynamic",
+            ("not applied", "OptimizedModule is compiled with dynamic=True already"),
+            1,
+            id="dynamic already",
+        ),
+    ],
+)
+def test_a_script_that_compiles_its_model(run_with, script, knob, told, graphs):
+    # GIVEN a script that compiles its model for each shape, and trains beyond the steps in which models are looked for
+    # WHEN a knob is put on that compiles THEN nothing is compiled twice, and shapes are as the knob says
+    stdout, events = run_with(script, {knob: "true"})
+    assert events[knob] == [told]
+    assert int(stdout) == graphs
