@@ -56,6 +56,8 @@ class Proposal:
         knob: the switch that tries it from outside, as ``name=value``.
         fit: whether it answers the cause that was found, helps this kind, or is only listed for it.
         relieves: whether the rest of a step gets shorter with it, where both share the cores; workers keep them busy.
+        removes_s: seconds of a step that it can remove at most, relief of the rest among them, where that is more than
+            the finding exposes.
     """
 
     method: str
@@ -66,6 +68,7 @@ class Proposal:
     knob: str | None = None
     fit: Fit = Fit.KIND
     relieves: bool = True
+    removes_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,9 @@ class Case:
         """The speed-up that a proposal promises this step; None without an estimate or a step time."""
         if proposal.estimate is None or self.step_s <= 0:
             return None
+        if proposal.removes_s is not None:
+            most_s = max(self.exposed_s, min(proposal.removes_s, self.step_s))
+            return speedup(self.step_s, proposal.estimate, exposed_s=most_s)
         relief = relief_of(self.report, self.finding.kind, step_s=self.step_s, exposed_s=self.exposed_s)
         if not proposal.relieves:
             relief = Relief(0.0, relief.best_s)

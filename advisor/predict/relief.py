@@ -28,11 +28,17 @@ _STAGE_OF = {
 #: Kinds with which more of their stage can go than the finding itself: what a script computes only to log it, and what
 #: ranks take to exchange after one has come late.
 _WITH_THEIR_STAGE = (Kind.HOST_PYTHON, Kind.LOGGING, Kind.STRAGGLERS)
-#: Kinds of work that the training thread does itself between model and optimizer, and which part of the rest goes with
-#: them, likely and at best, where they fill half of a step or more. Recorded pairs of scripts with and without such
-#: work: the rest took 0.44 to 1.1 times as long without, 0.7 in the middle.
-_OWN_WORK = (Kind.DATA_LOADING, Kind.LOGGING, Kind.GARBAGE_COLLECTION)
-_COLD_SHARES = (0.2, 0.5)
+#: Which part of the rest goes, likely and at best, with kinds that fill half of a step or more: with work that the
+#: training thread does itself between model and optimizer, and at best with exchange, which computes on the same cores.
+#: Recorded pairs of scripts with and without such work: the rest took 0.44 to 1.1 times as long without, 0.7 in the
+#: middle.
+_OWN_WORK = (0.3, 0.55)
+_COLD_SHARES = {
+    Kind.DATA_LOADING: _OWN_WORK,
+    Kind.LOGGING: _OWN_WORK,
+    Kind.GARBAGE_COLLECTION: _OWN_WORK,
+    Kind.COMMUNICATION: (0.0, 0.5),
+}
 
 
 def relief_of(report: Report, kind: Kind, *, step_s: float, exposed_s: float) -> Relief:
@@ -46,10 +52,10 @@ def relief_of(report: Report, kind: Kind, *, step_s: float, exposed_s: float) ->
     likely_s = max(undisturbed_s, without_s - typical_step_s)
     best_s = max(quick_s, without_s - quick_step_s, likely_s)
     beside_s = max(own.seconds_per_step - exposed_s, 0.0) if kind in _WITH_THEIR_STAGE else 0.0
-    if kind in _OWN_WORK and exposed_s >= 0.5 * step_s and not report.setup.get("loader.num_workers"):
+    if kind in _COLD_SHARES and exposed_s >= 0.5 * step_s and not report.setup.get("loader.num_workers"):
         likely_s, best_s = (
             max(seconds, share * (without_s - beside_s))
-            for seconds, share in zip((likely_s, best_s), _COLD_SHARES, strict=True)
+            for seconds, share in zip((likely_s, best_s), _COLD_SHARES[kind], strict=True)
         )
     return Relief(likely_s, best_s + beside_s)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...profiler.vocabulary import Stage
 from ..predict.estimate import StepEstimate
+from ..predict.loading import MOST_CROWD_LOSS
 from ..proposal import Case, Effort, Fit, Proposal
 
 #: The share of forward and backward that more threads speed up: at worst, likely, at best.
@@ -40,12 +41,13 @@ def _more(case: Case, free: int, threads: int) -> Proposal:
         effort=Effort.SWITCH,
         estimate=StepEstimate(best, likely, worst),
         fit=Fit.CAUSE,
+        removes_s=model_s * (1 - threads / free),
     )
 
 
 def _fewer(case: Case, free: int, threads: int) -> Iterator[Proposal]:
     """Workers are told first, since each of them may have a pool of threads of its own."""
-    estimate = case.remaining(0.02, 0.25, 1.0)
+    estimate, removes_s = case.remaining(0.02, 0.1, 1.0), most_removed_s(case)
     basis = "the time that threads were measured to wait for a core"
     workers = case.number("loader.num_workers") or 0
     if workers > 0:
@@ -57,6 +59,7 @@ def _fewer(case: Case, free: int, threads: int) -> Iterator[Proposal]:
             effort=Effort.SWITCH,
             estimate=estimate,
             fit=Fit.CAUSE,
+            removes_s=removes_s,
         )
     left = max(int(free - workers), 1)
     if left < threads:
@@ -68,4 +71,19 @@ def _fewer(case: Case, free: int, threads: int) -> Iterator[Proposal]:
             effort=Effort.SWITCH,
             estimate=estimate,
             fit=Fit.CAUSE,
+            removes_s=removes_s,
         )
+
+
+def most_removed_s(case: Case) -> float | None:
+    """Seconds of a step that go at most once threads have cores; None where their number or that of cores is not known.
+
+    Threads that outnumber cores by a factor make work take that factor longer, and more by switching and cold caches.
+    """
+    cores, threads = case.number("cpu.cores"), case.number("cpu.threads")
+    if cores is None or threads is None:
+        return None
+    of_workers = case.evidence("threads of loader workers")
+    all_threads = threads + (of_workers if isinstance(of_workers, int | float) else 0)
+    left = min(cores / all_threads, 1.0) / (1 + MOST_CROWD_LOSS)
+    return case.stage_s(Stage.DATA_WAIT) + (1 - left) * (case.step_s - case.stage_s(Stage.DATA_WAIT))

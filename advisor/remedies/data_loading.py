@@ -9,7 +9,7 @@ from ...profiler.report import LoaderReport
 from ..predict.estimate import StepEstimate
 from ..predict.loading import LoadingModel, loading_model
 from ..proposal import Case, Declined, Effort, Fit, Proposal
-from .cpu_threads import ranks_here
+from .cpu_threads import most_removed_s, ranks_here
 from .slow_samples import Suspect, suspects
 
 _MODEL = (
@@ -94,17 +94,17 @@ def _fewer_workers(case: Case, model: LoadingModel, workers: int, best: int) -> 
     """Workers that wait for cores take them from the training too: it gets back what it waited for one itself."""
     waited = case.report.core_wait_share or 0.0
     freed = replace(model, training_s=model.training_s * (1 - waited))
-    freed_s = min(freed.step(best).likely_s, case.step_s)
+    freed_s = min(freed.step(best).best_s, case.step_s)
     return Proposal(
         method="dataloader-num-workers",
         knob=f"loader.num_workers={best}",
         how=f"DataLoader(..., num_workers={best})  # it is {workers} now, on {model.cores:g} cores",
-        basis=f"{_MODEL}; at best the training thread waits for a core no more ({waited:.0%} of its time now), at worst "
-        "nothing changes".replace("%", " %"),
+        basis=f"{_MODEL}; at best the training thread waits for a core no more ({waited:.0%} of its time now), at "
+        "worst nothing changes".replace("%", " %"),
         effort=Effort.SWITCH,
         estimate=StepEstimate(freed_s, (freed_s + case.step_s) / 2, case.step_s),
         fit=Fit.CAUSE,
-        relieves=False,
+        removes_s=most_removed_s(case),
     )
 
 
@@ -140,7 +140,7 @@ def _threads(case: Case, model: LoadingModel, loader: LoaderReport, workers: int
     waiting = loader.core_wait_share
     if waiting is None or case.cause != "oversubscribed":
         return
-    freed_s = min(model.step(workers).likely_s, case.step_s)
+    freed_s = min(model.step(workers).best_s, case.step_s)
     yield Proposal(
         method="worker-thread-limit",
         knob="loader.worker_threads=1",
@@ -150,6 +150,7 @@ def _threads(case: Case, model: LoadingModel, loader: LoaderReport, workers: int
         effort=Effort.SWITCH,
         estimate=StepEstimate(freed_s, (freed_s + case.step_s) / 2, case.step_s),
         fit=Fit.CAUSE,
+        removes_s=most_removed_s(case),
     )
 
 

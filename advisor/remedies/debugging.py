@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ...profiler.vocabulary import Kind
+from ...profiler.vocabulary import Kind, Stage
 from ..proposal import Case, Effort, Fit, Proposal
 
 #: Anomaly detection slows a step by half to two and a half times in public reports (1.5, 2.5, 2.5).
@@ -15,7 +15,9 @@ BLOCKING_REMAINS = (0.1, 0.4, 1.0)
 #: A profiler costs each operator a few microseconds, which only long kernels hide.
 PROFILER_REMAINS = (0.6, 0.9, 1.0)
 #: What stays of the cost of an aid where that cost is what the finding is about.
-COST_REMAINS = (0.02, 0.15, 0.7)
+COST_REMAINS = (0.02, 0.05, 0.7)
+#: What an operation takes at least, forward and backward, without any aid: loops of tiny ones measured 7 microseconds.
+LEAST_OPERATION_S = 5e-6
 #: Collectives that are checked by further collectives go once the checks do.
 CHECKS_REMAIN = (0.1, 0.4, 1.0)
 
@@ -100,4 +102,14 @@ def _off(case: Case, cause: str, aid: _Aid) -> Proposal:
         effort=Effort.LINES if cause == "profiler-left-on" else Effort.SWITCH,
         estimate=case.remaining(*(COST_REMAINS if case.cause in _COSTED else aid.remains)),
         fit=Fit.CAUSE,
+        removes_s=_most_removed_s(case),
     )
+
+
+def _most_removed_s(case: Case) -> float | None:
+    """What the operations of the model take beyond the least; None where they were not counted."""
+    operations = case.evidence("operations per step")
+    if case.cause not in _COSTED or not isinstance(operations, int | float):
+        return None
+    model_s = case.stage_s(Stage.FORWARD) + case.stage_s(Stage.BACKWARD)
+    return max(model_s - operations * LEAST_OPERATION_S, 0.0)

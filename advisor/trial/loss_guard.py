@@ -89,8 +89,8 @@ def check_losses(
     if equivalence == "exact":
         compared = _exact(first, second)
     else:
-        early = [[_values(run, NUMERICAL_STEPS) for run in runs] for runs in (base, changed)]
-        compared = _close(*early, tolerance)
+        early = [_values(run, NUMERICAL_STEPS) for run in base]
+        compared = _close(early, [_values(run, NUMERICAL_STEPS) for run in changed], tolerance)
     if compared.outcome is LossOutcome.DIFFER and moves_randomness:
         return _same_mean(first, second, "the change moves random numbers to other processes")
     return compared

@@ -23,7 +23,8 @@ from .recording import ENVIRONMENT
 from .truth import Scenario, all_scenarios
 
 RESULTS = Path("build/no_change")
-LENGTH = Limits(steps=30, warmup=WARMUP_STEPS, traced_steps=0, seconds=None, patience_s=PATIENCE_S)
+#: The scripts take some 10 ms a step: this is what `trainrx try` would time.
+LENGTH = Limits(steps=300, warmup=WARMUP_STEPS, traced_steps=0, seconds=None, patience_s=PATIENCE_S)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -41,6 +41,17 @@ def test_numerical_changes_have_a_tolerance(off, outcome):
     assert found.outcome is outcome
 
 
+def test_rounding_that_grows_over_hundreds_of_steps_is_not_held_against_a_numerical_change():
+    # GIVEN losses that part after the first steps, as two roundings of one training do
+    base = {0: tuple((step, 1.0) for step in range(400))}
+    apart = {0: tuple((step, 1.0 if step < 50 else 1.5) for step in range(400))}
+
+    # WHEN they are compared THEN the first steps count, and for an exact change all of them
+    found = check_losses([base], [apart], equivalence="numerical", tolerance=1e-3)
+    assert found.outcome is LossOutcome.WITHIN_TOLERANCE and found.text.startswith("40 losses")
+    assert check_losses([base], [apart], equivalence="exact", tolerance=0).outcome is LossOutcome.DIFFER
+
+
 @pytest.mark.parametrize("equivalence", ["exact", "numerical"])
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_losses_that_are_not_finite(equivalence, value):

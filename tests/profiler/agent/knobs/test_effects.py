@@ -313,10 +313,18 @@ print(torch._dynamo.utils.counters["stats"]["unique_graphs"])
     ("script", "knob", "told", "graphs"),
     [
         pytest.param(
-            COMPILED, "compile.default", ("not applied", "OptimizedModule is compiled already"), 8, id="default"
+            COMPILED,
+            "compile.default",
+            ("not applied", "OptimizedModule is compiled already"),
+            8,
+            id="default",
         ),
         pytest.param(
-            COMPILED, "compile.dynamic", ("applied", "torch.compile is called with dynamic=True"), 1, id="dynamic"
+            COMPILED,
+            "compile.dynamic",
+            ("applied", "torch.compile is called with dynamic=True"),
+            1,
+            id="dynamic",
         ),
         pytest.param(
             COMPILED.replace("dynamic=False", "dynamic=True"),
