@@ -20,15 +20,12 @@ class BatchFacts:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._batches = 0
-
-    @property
-    def is_watching(self) -> bool:
-        """Whether batches still need to be shown to `saw`."""
-        return self._batches < WATCHED_BATCHES
+        self.is_watching = True
 
     def saw(self, batch: Any, loader: int) -> None:
         """A batch has come; ``loader`` is its loader's number."""
         self._batches += 1
+        self.is_watching = self._batches < WATCHED_BATCHES
         tensors = [tensor for tensor in tensors_in(batch) if tensor.device.type == "cpu"]
         if self._recorder.folder is not None and tensors:
             self._recorder.folder.fact("batch", loader=loader, **_sizes(tensors))

@@ -37,17 +37,18 @@ class DeviceClock:
 
     Attributes:
         is_on: the stages of this step are to be timed.
+        may_start: torch can compute on a GPU, and timing there was not given up.
         cost_ns: what all of it has cost the training thread so far.
         records: what was read, as in `format`'s ``device.bin``, emptied by the background thread.
     """
 
     def __init__(self, recorder: Recorder) -> None:
         self.is_on = False
+        self.may_start = True
         self.cost_ns = 0
         self.records: collections.deque[Record] = collections.deque()
         self._recorder = recorder
         self._cuda: Any = None
-        self._given_up = False
         self._free: list[Any] = []
         self._made = 0
         self._pending: collections.deque[tuple[int, int, int, Any, Any]] = collections.deque()
@@ -78,7 +79,7 @@ class DeviceClock:
         ended = self.begin()
         if ended is not None:
             self._pending.append((code, start_ns, end_ns, begun, ended))
-        elif not self._given_up:
+        elif self.may_start:
             self._free.append(begun)
 
     def moment(self, code: int, at_ns: int) -> None:
@@ -89,7 +90,7 @@ class DeviceClock:
 
     def at_step(self, *, counts: bool) -> None:
         """A step is over: read what has passed, and decide about the next; ``counts`` false leaves that out."""
-        if self._given_up or (self._cuda is None and not self._starts()):
+        if not self.may_start or (self._cuda is None and not self._starts()):
             return
         start = now()
         try:
@@ -106,7 +107,7 @@ class DeviceClock:
     def close(self) -> None:
         """Recording ends: read what has passed by now, wait for nothing."""
         self.is_on = False
-        if self._cuda is None or self._given_up:
+        if self._cuda is None or not self.may_start:
             return
         try:
             self._read()
@@ -122,6 +123,7 @@ class DeviceClock:
         torch = sys.modules.get("torch")
         cuda = getattr(torch, "cuda", None)
         if cuda is None or not cuda.is_initialized():
+            self.may_start = cuda is None or bool(torch.version.cuda or torch.version.hip)
             return False
         self._cuda = cuda
         self._left = FIRST_STEPS
@@ -168,7 +170,7 @@ class DeviceClock:
         return self._device_ns
 
     def _give_up(self, error: BaseException) -> None:
-        self.is_on, self._given_up = False, True
+        self.is_on = self.may_start = False
         self._pending.clear()
         self._free.clear()
         self._last = None

@@ -22,15 +22,12 @@ class GraphSize:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._backwards = 0
-
-    @property
-    def is_watching(self) -> bool:
-        """Whether losses still need to be shown to `saw`."""
-        return self._backwards < WATCHED_BACKWARDS
+        self.is_watching = True
 
     def saw(self, tensors: Any) -> None:
         """A backward from these tensors is about to run."""
         self._backwards += 1
+        self.is_watching = self._backwards < WATCHED_BACKWARDS
         try:
             roots = tensors if isinstance(tensors, (list, tuple)) else [tensors]
             operations, pieces = count_operations(getattr(root, "grad_fn", None) for root in roots)

@@ -25,7 +25,7 @@ from .sampler import StackSampler
 if TYPE_CHECKING:
     from .recorder import Recorder
 
-FLUSH_INTERVAL_S = 0.1
+FLUSH_INTERVAL_NS = 100_000_000
 #: The totals of transforms are told again whenever the time since the first batch has grown by this factor.
 TELL_GROWTH = 1.02
 #: A worker's memory is read again whenever its age has grown by this factor.
@@ -34,6 +34,10 @@ MEMORY_GROWTH = 1.15
 MEMORY_BUDGET = 0.01
 #: A batch buffer this long is written at once rather than at the next flush.
 MAX_BUFFERED = 64
+
+
+#: What is told of core wait and bytes read where they are not looked at.
+_UNKNOWN = (-1, -1)
 
 
 class Loading:
@@ -48,16 +52,13 @@ class Loading:
         """The probe of this fetcher, made at its first fetch; None where nothing is to be measured."""
         if self._off:
             return None
-        found = fetcher.__dict__.get("_trainrx_probe")
-        if found is not None:
-            return found if found.is_on else None
         try:
             probe = self._make(fetcher)
         except Exception:
             self._off = True
             return None
         fetcher._trainrx_probe = probe
-        return probe if probe.is_on else None
+        return probe
 
     def _make(self, fetcher: Any) -> BatchProbe:
         path = self._path(fetcher)
@@ -92,8 +93,10 @@ class BatchProbe:
         self.collate_cpu_ns = 0
         self.is_on = folder is not None
         self._folder = folder
-        self._batches: list[tuple[int, ...]] = []
-        self._written_ns = self._started_ns = now()
+        self._noted: list[tuple[int, ...]] = []
+        self._started_ns = now()
+        self._due_ns = self._started_ns + FLUSH_INTERVAL_NS
+        self._pid = os.getpid()
         self._tell_ns = 0
         self._memory_ns = 0
         self._in_worker = process.loader_worker_id() is not None
@@ -118,28 +121,36 @@ class BatchProbe:
         transforms.watch(fetcher.dataset)
 
     def batch_done(self, index: Any, start: int, cpu_start: int, end: int, cpu_end: int) -> None:
-        """Note one batch; ``index`` is what the fetcher was asked for."""
+        """Note one batch; ``index`` is what the fetcher was asked for. It is worked out when it is written."""
         try:
             samples = len(index) if isinstance(index, (list, tuple)) else 1
-            collate, collate_cpu = (
-                self.collate_start_ns or end,
-                self.collate_cpu_ns if self.collate_start_ns else cpu_end,
+            wait_ns, read = _process_counters() if self._in_worker else _UNKNOWN
+            self._noted.append(
+                (
+                    start,
+                    end,
+                    samples,
+                    self.collate_start_ns,
+                    cpu_start,
+                    self.collate_cpu_ns,
+                    cpu_end,
+                    wait_ns,
+                    read,
+                )
             )
-            wait_ns, read = _process_counters() if self._in_worker else (-1, -1)
-            self._batches.append(
-                (start, end, samples, collate - start, collate_cpu - cpu_start, end - collate, cpu_end - collate_cpu,
-                 wait_ns, read, os.getpid())
-            )  # fmt: skip
-            if end - self._written_ns > FLUSH_INTERVAL_S * 1e9 or len(self._batches) >= MAX_BUFFERED:
+            if end > self._due_ns or len(self._noted) >= MAX_BUFFERED:
                 self._write(end)
         except Exception:
             self.is_on = False
 
     def _write(self, moment_ns: int) -> None:
-        batches, self._batches = self._batches, []
-        self._written_ns = moment_ns
-        if self._folder is not None and batches:
-            self._folder.write_batches(batches)
+        if self._pid != os.getpid():
+            self.is_on = False  # a process forked from the one that measures: what was noted is that one's
+            return
+        noted, self._noted = self._noted, []
+        self._due_ns = moment_ns + FLUSH_INTERVAL_NS
+        if self._folder is not None and noted:
+            self._folder.write_batches([(*_worked_out(*batch), self._pid) for batch in noted])
             if moment_ns - self._started_ns >= self._tell_ns:
                 transforms.tell(self._folder)
                 self._tell_ns = int((moment_ns - self._started_ns) * TELL_GROWTH)
@@ -183,11 +194,36 @@ class BatchProbe:
             while self.is_on and thread is not None:
                 time.sleep(interval_s)
                 sampler.sample(thread)
-                if time.monotonic() - flushed > FLUSH_INTERVAL_S:
+                if time.monotonic() - flushed > FLUSH_INTERVAL_NS / 1e9:
                     flushed = time.monotonic()
                     sampler.flush()
                     self._write(now())
                     self._read_memory(now())
+
+
+def _worked_out(
+    start: int,
+    end: int,
+    samples: int,
+    collate: int,
+    cpu_start: int,
+    collate_cpu: int,
+    cpu_end: int,
+    *counters: int,
+) -> tuple[int, ...]:
+    """A batch as a record of `format`, but for the process; nothing was collated where ``collate`` is 0."""
+    if not collate:
+        collate, collate_cpu = end, cpu_end
+    return (
+        start,
+        end,
+        samples,
+        collate - start,
+        collate_cpu - cpu_start,
+        end - collate,
+        cpu_end - collate_cpu,
+        *counters,
+    )
 
 
 def _process_counters() -> tuple[int, int]:

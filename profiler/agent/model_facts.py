@@ -33,17 +33,14 @@ class ModelFacts:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._calls = 0
+        self.is_watching = True
         self._shapes: set[str] = set()
         self._indices = 0
-
-    @property
-    def is_watching(self) -> bool:
-        """Whether calls still need to be shown to `saw`."""
-        return self._calls < WATCHED_CALLS
 
     def saw(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """An outermost forward call in training is about to run."""
         self._calls += 1
+        self.is_watching = self._calls < WATCHED_CALLS
         self._recorder.number(model, "model", describe)
         tensors = [value for value in (*args, *kwargs.values()) if hasattr(value, "shape")]
         shapes = str([tuple(value.shape) for value in tensors])

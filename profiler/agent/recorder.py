@@ -284,14 +284,19 @@ class Recorder:
         self._updated.clear()
         self.steps += 1
         try:
-            windowed = self.window.at_step(self, self.steps)
-            if self.flops.at_step(self, self.steps) or windowed:
-                self._step_start = now()
-            self.clock.at_step(counts=not self.traced)
+            if self.steps >= self.window.first:
+                self._look_deeper()
+            if self.clock.may_start:
+                self.clock.at_step(counts=not self.traced)
         except Exception as error:
             self.fail(error)
         if self.stop_at is not None and self.steps >= self.stop_at and self.is_on:
             self._stop()
+
+    def _look_deeper(self) -> None:
+        windowed = self.window.at_step(self, self.steps)
+        if self.flops.at_step(self, self.steps) or windowed:
+            self._step_start = now()
 
     def _stop(self) -> None:
         try:

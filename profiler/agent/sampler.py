@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MAX_STACKS = 20_000
 MAX_FRAMES = 60
 MAX_TEXT = 200
+UNDISTURBED_S = 0.1
+#: Python counts the interval in microseconds and rounds down.
+_HALF_A_MICROSECOND_S = 0.5e-6
 _AGENT = os.path.dirname(os.path.abspath(__file__))
 _NOT_THE_SCRIPT = (_AGENT, os.path.dirname(os.__file__), "<")
 _COLLECTS_AT_ONCE = sys.version_info < (3, 12)
@@ -38,9 +41,9 @@ class StackSampler:
 
     def sample(self, thread: int) -> None:
         """Take one sample of a thread, by its ident."""
-        frame = current_frames().get(thread)
-        if frame is not None:
-            self._samples.append((time.perf_counter_ns(), self._number(frame)))
+        key = stack_of(thread)
+        if key:
+            self._samples.append((time.perf_counter_ns(), self._number(key)))
 
     def flush(self) -> int:
         """Write what was sampled since; returns how many samples that were."""
@@ -49,8 +52,7 @@ class StackSampler:
             self._folder.write_samples(samples)
         return len(samples)
 
-    def _number(self, frame: FrameType | None) -> int:
-        key = _key(frame)
+    def _number(self, key: list[Any]) -> int:
         if len(self._stacks) >= MAX_STACKS:
             key = key[:2]
         known = self._stacks.get(tuple(key))
@@ -63,21 +65,26 @@ class StackSampler:
         return number
 
 
-def current_frames() -> dict[int, FrameType]:
-    """The frame of every thread, got without collecting garbage.
+def stack_of(thread: int) -> list[Any]:
+    """Code and line of each frame of a thread in turn, innermost first; empty where there is no such thread.
 
-    Before Python 3.12 an allocation may start a collection at once, and ``sys._current_frames`` allocates while it
-    holds the lock on the list of threads. Python code that a collection calls may then let another thread run, which
-    waits for that lock for ever if it is starting a thread. The three calls stand in plain statements: made from C, in
-    one go through `map`, they corrupted frames that other threads were leaving, and the process crashed.
+    Nothing else runs meanwhile. No other thread asks for Python's lock before `UNDISTURBED_S` has passed: Python 3.11
+    has crashed where frames ended that another thread held. And no garbage is collected: before Python 3.12 an allocation
+    may start that at once, and ``sys._current_frames`` allocates while it holds the lock on the list of threads. Python
+    code that a collection calls may then let another thread run, which waits for that lock for ever if it is starting a
+    thread.
     """
-    if not _COLLECTS_AT_ONCE or not gc.isenabled():
-        return sys._current_frames()
-    gc.disable()
+    interval_s = sys.getswitchinterval()
+    sys.setswitchinterval(UNDISTURBED_S)
+    collects = _COLLECTS_AT_ONCE and gc.isenabled()
+    if collects:
+        gc.disable()
     try:
-        return sys._current_frames()
+        return _key(sys._current_frames().get(thread))
     finally:
-        gc.enable()
+        if collects:
+            gc.enable()
+        sys.setswitchinterval(interval_s + _HALF_A_MICROSECOND_S)
 
 
 def describe_stack(frame: FrameType | None) -> list[tuple[Any, ...]]:

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 
 class TraceWindow:
-    """Starts and stops ``torch.profiler`` at step boundaries."""
+    """Starts and stops ``torch.profiler`` at step boundaries.
+
+    Attributes:
+        first: `at_step` is to be called from the end of this many steps on.
+    """
 
     def __init__(self, first: int, steps: int) -> None:
         """Trace ``steps`` steps once ``first`` steps are over."""
-        self._first = first
+        self.first = first
         self._last = first + steps
         self._profiler: Any = None
         self._step: Any = None
@@ -38,7 +42,7 @@ class TraceWindow:
         was_open = self._profiler is not None or self._made_way
         if self._made_way:
             self._made_way = recorder.traced = False
-        if done == self._first and self._last > self._first:
+        if done == self.first and self._last > self.first:
             self._open(recorder)
         if self._profiler is not None:
             self._mark(done)

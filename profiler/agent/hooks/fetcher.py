@@ -25,8 +25,8 @@ def install(module: Any, recorder: Recorder) -> None:
 def _timed(original: Callable[[Any, Any], Any], recorder: Recorder) -> Callable[[Any, Any], Any]:
     @wraps(original)
     def fetch(self: Any, index: Any) -> Any:
-        probe = recorder.loading.probe(self)
-        if probe is None:
+        probe = self.__dict__.get("_trainrx_probe") or recorder.loading.probe(self)
+        if probe is None or not probe.is_on:
             return original(self, index)
         probe.collate_start_ns = 0
         start, cpu = now(), thread_time_ns()

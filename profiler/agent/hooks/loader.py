@@ -30,7 +30,10 @@ def install(module: Any, recorder: Recorder) -> None:
     def __next__(self: Any) -> Any:
         if recorder.thread != get_ident() and not recorder.admits():
             return original_next(self)
-        source = getattr(self, "_trainrx_loader", 0) + _batches_ready(self)
+        known = self.__dict__
+        source = known.get("_trainrx_loader", 0)
+        if "_data_queue" in known:
+            source += _batches_ready(known["_data_queue"])
         start, code, batch = now(), LOADER_END, None
         try:
             recorder.loading_begins(start)
@@ -74,11 +77,8 @@ def install(module: Any, recorder: Recorder) -> None:
     module.DataLoader.__iter__ = __iter__
 
 
-def _batches_ready(iterator: Any) -> int:
+def _batches_ready(queue: Any) -> int:
     """How many batches lie ready from the workers, in the form of a span's argument; 0 where that cannot be known."""
-    queue = getattr(iterator, "_data_queue", None)
-    if queue is None:
-        return 0
     try:
         return (queue.qsize() + 1) * READY_UNIT
     except (NotImplementedError, OSError):

@@ -18,26 +18,26 @@ MODULE = "torch.optim.optimizer"
 def install(module: Any, recorder: Recorder) -> None:
     """Use torch's own step hooks, and wrap ``zero_grad``."""
     spans = recorder.spans
-    open_steps: list[tuple[int, Any]] = []
+    open_steps: list[tuple[int, int, Any]] = []
 
     def before(optimizer: Any, args: Any, kwargs: Any) -> None:
         if recorder.thread != get_ident() and not recorder.admits() and not recorder.rebind():
             return
         start = now()
         try:
-            recorder.update_begins(recorder.number(optimizer, "optimizer", describe), start)
+            number = recorder.number(optimizer, "optimizer", describe)
+            recorder.update_begins(number, start)
         except Exception as error:
             recorder.fail(error)
             return
-        open_steps.append((start, recorder.clock.begin() if recorder.clock.is_on else None))
+        open_steps.append((start, number, recorder.clock.begin() if recorder.clock.is_on else None))
 
     def after(optimizer: Any, args: Any, kwargs: Any) -> None:
         if recorder.thread != get_ident() or not open_steps:
             return
         end = now()
         try:
-            number = recorder.number(optimizer, "optimizer", describe)
-            start, begun = open_steps.pop()
+            start, number, begun = open_steps.pop()
             spans.append((OPTIMIZER, start, end, number))
             recorder.update_ends(number, end)
             if begun is not None:

@@ -30,7 +30,8 @@ class Recorder:
 @pytest.fixture
 def started(fake_cuda: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Torch with the fake device; the agent's clock is the fake host's."""
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=fake_cuda))
+    version = SimpleNamespace(cuda="13.0", hip=None)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=fake_cuda, version=version))
     monkeypatch.setattr(device_clock, "now", lambda: fake_cuda.host_ns)
     return fake_cuda
 
@@ -115,6 +116,11 @@ def test_without_cuda_nothing_happens(started: Any) -> None:
     started.is_started = False
     clock = DeviceClock(Recorder())  # type: ignore[arg-type]
     assert not train(clock, started, 5) and not clock.is_on and not started.made
+    # AND it is asked again, for a script may start CUDA late, unless torch has none
+    assert clock.may_start
+    sys.modules["torch"].version.cuda = None
+    train(clock, started, 1)
+    assert not clock.may_start
 
 
 @pytest.mark.parametrize("fault", ["Event", "record", "query", "elapsed_time", "is_current_stream_capturing"])

@@ -188,7 +188,6 @@ FAULTY = {
     "recorder:Recorder.update_ends": False,
     "recorder:Recorder.number": False,
     "recorder:Recorder._cut": False,
-    "window:TraceWindow.at_step": False,
     "rank_folder:RankFolder.write_spans": False,
     "rank_folder:RankFolder.write_samples": False,
     "sampler:StackSampler.sample": False,

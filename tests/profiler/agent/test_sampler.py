@@ -17,7 +17,7 @@ def test_no_garbage_is_collected_while_the_list_of_threads_is_locked(monkeypatch
     original = sys._current_frames
     monkeypatch.setattr(sys, "_current_frames", lambda: (was_on.append(gc.isenabled()), original())[1])
     # WHEN a sample is taken THEN it is off, and on again after
-    assert threading.get_ident() in sampler.current_frames()
+    assert sampler.stack_of(threading.get_ident())
     assert was_on == [not sampler._COLLECTS_AT_ONCE]
     assert gc.isenabled()
 
@@ -26,7 +26,7 @@ def test_a_script_that_has_switched_its_collector_off_keeps_it_off() -> None:
     was = gc.isenabled()
     gc.disable()
     try:
-        assert threading.get_ident() in sampler.current_frames()
+        assert sampler.stack_of(threading.get_ident())
         assert not gc.isenabled()
     finally:
         (gc.enable if was else gc.disable)()
@@ -38,21 +38,46 @@ def test_a_fault_leaves_the_collector_on(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(sys, "_current_frames", boom)
     with pytest.raises(MemoryError):
-        sampler.current_frames()
+        sampler.stack_of(threading.get_ident())
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize("interval_s", [0.005, 0.0005, 1e-5, 0.000123])
+def test_no_thread_asks_for_the_lock_while_frames_are_held(
+    monkeypatch: pytest.MonkeyPatch, interval_s: float
+) -> None:
+    # GIVEN a script with some interval
+    before, seen = sys.getswitchinterval(), list[float]()
+    original = sys._current_frames
+    monkeypatch.setattr(sys, "_current_frames", lambda: (seen.append(sys.getswitchinterval()), original())[1])
+    sys.setswitchinterval(interval_s)
+    was = sys.getswitchinterval()
+    try:
+        # WHEN many samples are taken THEN the interval is long in each, and the script's own again after
+        for _ in range(10):
+            sampler.stack_of(threading.get_ident())
+        assert seen == pytest.approx([sampler.UNDISTURBED_S] * 10)
+        assert sys.getswitchinterval() == was
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_a_thread_that_is_not_there_has_no_stack() -> None:
+    assert sampler.stack_of(-1) == []
 
 
 STARTS_THREADS = """
     import gc, sys, threading, time
-    from trainrx.profiler.agent.sampler import current_frames
+    from trainrx.profiler.agent.sampler import stack_of
 
+    main = threading.get_ident()
     gc.set_threshold(1)
     gc.callbacks.append(lambda phase, info: time.sleep(0))
     end = time.monotonic() + 1.0
 
     def sample():
         while time.monotonic() < end:
-            current_frames()
+            stack_of(main)
             time.sleep(0)
 
     def deep(n):
@@ -87,7 +112,7 @@ COMING_AND_GOING = """
 
     def watch():
         while not is_over:
-            sampler._key(sampler.current_frames()[main])
+            sampler.stack_of(main)
             time.sleep(0)
 
     def numbers():

@@ -80,6 +80,7 @@ def fake_torch(monkeypatch: pytest.MonkeyPatch, *, fault: str | None = None, bus
         profiler=profiler,
         autograd=SimpleNamespace(_profiler_enabled=lambda: busy),
         cuda=SimpleNamespace(is_initialized=lambda: False),
+        version=SimpleNamespace(cuda=None, hip=None),
     )
     monkeypatch.setitem(sys.modules, "torch", torch)
     return log
