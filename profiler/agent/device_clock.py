@@ -121,9 +121,11 @@ class DeviceClock:
     def _starts(self) -> bool:
         """Whether this process computes on a GPU by now."""
         torch = sys.modules.get("torch")
-        cuda = getattr(torch, "cuda", None)
-        if cuda is None or not cuda.is_initialized():
-            self.may_start = cuda is None or bool(torch.version.cuda or torch.version.hip)
+        if torch is None:
+            return False
+        cuda: Any = torch.cuda
+        if not cuda.is_initialized():
+            self.may_start = bool(torch.version.cuda or torch.version.hip)
             return False
         self._cuda = cuda
         self._left = FIRST_STEPS
