@@ -71,8 +71,8 @@ def stack_of(thread: int) -> list[Any]:
     Nothing else runs meanwhile. No other thread asks for Python's lock before `UNDISTURBED_S` has passed: Python 3.11
     has crashed where frames ended that another thread held. And no garbage is collected: before Python 3.12 an
     allocation may start that at once, and ``sys._current_frames`` allocates while it holds the lock on the list of
-    threads. Python code that a collection calls may then let another thread run, which waits for that lock for ever if it
-    is starting a thread.
+    threads. Python code that a collection calls may then let another thread run, which waits for that lock for ever if
+    it is starting a thread.
     """
     interval_s = sys.getswitchinterval()
     sys.setswitchinterval(UNDISTURBED_S)
