@@ -16,7 +16,7 @@ from trainrx.advisor.proposal import Case, Fit, Proposal
 from trainrx.advisor.remedies import answers
 from trainrx.catalog import Catalog
 from trainrx.profiler.agent import knobs
-from trainrx.profiler.report import Fact, Finding, Report, WhatIf
+from trainrx.profiler.report import Fact, Finding, LoaderReport, Report, WhatIf
 from trainrx.profiler.vocabulary import Kind, Stage
 
 FILES = sorted(Path(str(remedies.__file__)).parent.glob("*.py"))
@@ -208,6 +208,59 @@ def test_oversubscription_limits_the_workers_threads_first(
     setup = {"device.kind": "cpu", "cpu.cores": 4, "cpu.threads": 4, "loader.num_workers": 4}
     case = Case(make_report(finding, setup=setup), finding)
     assert [one.knob for one in answers(case).proposals] == ["loader.worker_threads=1", "threads.intraop=1"]
+
+
+CROWD = LoaderReport(
+    num_workers=16, batches=40, samples_per_batch=8, sample_wall_s=0.005, sample_cpu_s=0.005, collate_wall_s=0.0,
+    collate_cpu_s=0.0, cpu_share=1.0, core_wait_share=0.7, starts=0,
+)  # fmt: skip
+
+
+def test_a_crowd_of_workers_is_made_smaller(
+    make_report: Callable[..., Report], make_finding: Callable[..., Finding]
+) -> None:
+    # GIVEN 16 workers that take two cores from the training, which waits for one half of its time
+    finding = make_finding(Kind.DATA_LOADING, 0.3, cause="oversubscribed")
+    setup = {"device.kind": "cpu", "cpu.cores": 2, "cpu.threads": 2, "loader.num_workers": 16}
+    stages = {Stage.DATA_WAIT: 0.3, Stage.FORWARD: 0.7}
+    report = make_report(
+        finding, setup=setup, stages=stages, loader=CROWD, core_wait_share=0.5, process_cpu_s_per_step=0.05
+    )
+    case = Case(report, finding)
+    # WHEN remedies are asked THEN fewer are the answer to the cause, at worst nothing changes, and no more is promised
+    # than the threads' outnumbering the cores explains
+    fewer = proposal_of(case, "dataloader-num-workers")
+    assert fewer.knob == "loader.num_workers=1" and fewer.fit is Fit.CAUSE
+    found = case.prediction(fewer)
+    assert found is not None and 1.0 == found.low < found.mid < found.high <= found.bound
+
+
+def test_the_bound_counts_what_a_change_acts_on_beyond_its_finding(
+    make_report: Callable[..., Report], make_finding: Callable[..., Finding]
+) -> None:
+    def bound(kind: Kind, method: str, *, setup: dict[str, object], **more: object) -> float:
+        finding = make_finding(kind, 0.5, **more)
+        stages = {Stage.FORWARD: 0.3, Stage.BACKWARD: 0.4, Stage.OPTIMIZER: 0.3}
+        case = Case(make_report(finding, setup={"device.kind": "cpu", **setup}, stages=stages), finding)
+        found = case.prediction(proposal_of(case, method))
+        assert found is not None
+        return found.bound
+
+    # Threads that outnumber the cores fourfold make work take four times as long, and a quarter more by switching
+    crowded = {"cpu.cores": 2, "cpu.threads": 8}
+    assert bound(
+        Kind.CPU_THREADS, "cpu-inductor-onednn", setup=crowded, cause="oversubscribed"
+    ) == pytest.approx(5.0)
+    # A table's gradient is made in the backward, beside the half of the step that its update takes
+    assert bound(
+        Kind.OPTIMIZER_STEP, "sparse-embedding-gradients", setup={}, cause="dense-embedding-gradient"
+    ) == pytest.approx(1 / (1 - 0.5 - 0.4))
+    # Anomaly detection leaves of forward and backward what 1000 operations take at least: 5 of 70 ms
+    operations = [Fact(name="operations per step", value=1000)]
+    assert bound(
+        Kind.LAUNCH_OVERHEAD, "disable-debug-apis", setup={"torch.anomaly_mode": True}, cause="anomaly-detection",
+        evidence=operations,
+    ) == pytest.approx(1 / (1 - 0.65))  # fmt: skip
 
 
 REPLAYED = WhatIf(
