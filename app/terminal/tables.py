@@ -44,8 +44,8 @@ def finding_table(findings: Sequence[Finding]) -> Table:
             Text(str(finding.severity), style=_SEVERITY_STYLES[finding.severity]),
             str(finding.kind),
             finding.cause or "not known",
-            per_step(finding.ms_per_step),
-            percent(finding.share),
+            per_step(finding.ms_per_step) if finding.share else "–",
+            percent(finding.share) if finding.share else "–",
             place(finding.where[0]) if finding.where else "",
         )
     return table

@@ -74,12 +74,15 @@ class FindingView:
     summary: str
     time: str | None
     percent: str
+    takes_time: bool
     where: tuple[str, ...]
     evidence: tuple[EvidenceView, ...]
 
     @property
     def cost(self) -> str:
-        """What it costs: time per step and share, or the share alone where no step was timed."""
+        """What it costs: time per step and share, or the share alone where no step was timed; memory costs no time."""
+        if not self.takes_time:
+            return "costs no time of a step"
         return f"{self.time} per step · {self.percent}" if self.time else f"{self.percent} of the time"
 
 
@@ -303,6 +306,7 @@ def _finding(finding: Finding) -> FindingView:
         summary=finding.summary,
         time=None if finding.ms_per_step is None else text.milliseconds(finding.ms_per_step),
         percent=text.percent(finding.share),
+        takes_time=finding.share > 0,
         where=tuple(text.place(where) for where in finding.where),
         evidence=tuple(_evidence(item) for item in finding.evidence),
     )

@@ -57,6 +57,12 @@ def test_a_finding_tells_measured_from_derived_from_setup(samples: Any) -> None:
     ]
 
 
+def test_a_shortage_of_memory_is_said_to_cost_no_time(samples: Any) -> None:
+    found = samples.finding(Severity.HIGH).model_copy(update={"share": 0.0, "ms_per_step": 0.0})
+    (finding,) = diagnosis_view(samples.full_report(findings=[found]), samples.manifest("a")).findings
+    assert finding.cost == "costs no time of a step"
+
+
 def test_lines_come_by_stage_and_say_when_they_are_a_guess(samples: Any) -> None:
     lines = diagnosis_view(samples.full_report(), samples.manifest("a")).lines
     assert [(line.place, line.certain) for line in lines] == [
