@@ -15,16 +15,8 @@ if TYPE_CHECKING:
     from .recorder import Recorder
 
 
-def timed(
-    original: Callable[..., Any],
-    recorder: Recorder,
-    code: int,
-    argument: Callable[[tuple[Any, ...]], int] = lambda args: 0,
-) -> Any:
-    """``original``, its calls on the training thread recorded as spans of ``code``; it never claims a rank folder.
-
-    ``argument`` gives the span's argument from those of the call; it must not raise.
-    """
+def timed(original: Callable[..., Any], recorder: Recorder, code: int) -> Any:
+    """``original``, its calls on the training thread recorded as spans of ``code``; it never claims a rank folder."""
     spans = recorder.spans
 
     @wraps(original)
@@ -35,7 +27,7 @@ def timed(
         try:
             return original(*args, **kwargs)
         finally:
-            spans.append((code, start, now(), argument(args)))
+            spans.append((code, start, now(), 0))
 
     unseen(call)
     return call

@@ -34,7 +34,8 @@ def install(module: ModuleType, recorder: Recorder) -> None:
             started.append(now())
         elif started:
             start, end = started.pop(), now()
-            place = places.number(sys._getframe(1)) if end - start > LONG_NS else 0
+            frame = sys._getframe().f_back  # none where Python itself collects, as it ends
+            place = places.number(frame) if frame is not None and end - start > LONG_NS else 0
             generation = int(info.get("generation", 0))
             recorder.spans.append((GARBAGE, start, end, generation + PLACE_UNIT * place))
 

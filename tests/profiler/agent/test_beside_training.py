@@ -124,3 +124,28 @@ def test_the_first_frame_of_the_script_brings_its_text() -> None:
     frames = describe_stack(sys._getframe())
     assert frames[0][3] == "frames = describe_stack(sys._getframe())"
     assert all(len(frame) == 3 for frame in frames[1:])
+
+
+def test_a_collection_that_no_python_asked_for_is_no_fault(write_script, run_plain) -> None:
+    # GIVEN a process that records to its end, and whose last collection, with no Python above it, takes long
+    script = """
+        import threading, time
+        from trainrx.profiler.agent.hooks import garbage
+
+        class Recorder:
+            thread, spans, folder = threading.get_ident(), [], None
+
+            def fail(self, error):
+                raise error
+
+        class Slow:
+            def __del__(self):
+                time.sleep(0.002)
+
+        garbage.install(None, Recorder)
+        kept = [Slow()]
+        kept.append(kept)
+    """
+    # WHEN it ends THEN nothing is printed
+    done = run_plain(write_script(script))
+    assert (done.stderr, done.exit_code) == ("", 0)
