@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...profiler.analysis import analyse
@@ -26,7 +26,7 @@ Propose = Callable[[Report, Collection[str]], list[Prescription]]
 Profile = Callable[[Choice], Report]
 
 MOST_ATTEMPTS = 24
-#: Of what is left of the budget, one trial may take this share.
+#: Of what is left of the budget, one trial may take this share while there is something else to try.
 SHARE_OF_REST = 0.5
 
 
@@ -94,11 +94,11 @@ def fly(
     whole_plan = session.plan
     while True:
         rest = budget_s - (clock() - started)
-        ended, prescription = _next(state, propose, session, rest, allow_semantic)
-        if prescription is None:
+        ended, candidates = _next(state, propose, session, rest, allow_semantic)
+        if not candidates:
             break
-        session.plan = _share(whole_plan, rest)
-        attempt = _attempt(session, state, prescription)
+        session.plan = _within(whole_plan, rest * SHARE_OF_REST if len(candidates) > 1 else rest)
+        attempt = _attempt(session, state, candidates[0])
         on_attempt(attempt)
         interrupted = attempt.outcome.measurement.verdict is Verdict.INTERRUPTED
         if attempt.kept:
@@ -106,22 +106,21 @@ def fly(
             interrupted = state.report.run.status is RunStatus.INTERRUPTED
         if interrupted:
             return Flight(tuple(state.attempts), state.kept, None, "it was interrupted", interrupted=True)
-    session.plan = _share(whole_plan, max(budget_s - (clock() - started), 0.0) / SHARE_OF_REST)
+    session.plan = _within(whole_plan, max(budget_s - (clock() - started), 0.0))
     return Flight(tuple(state.attempts), state.kept, _combine(session, state), ended)
 
 
 def _next(
     state: _State, propose: Propose, session: TrialSession, rest_s: float, allow_semantic: bool
-) -> tuple[str, Prescription | None]:
-    """The next thing to try, or why there is none."""
+) -> tuple[str, list[Prescription]]:
+    """What is left to try, the best first, or why there is nothing."""
     if len(state.attempts) >= MOST_ATTEMPTS:
-        return f"{MOST_ATTEMPTS} changes were tried", None
+        return f"{MOST_ATTEMPTS} changes were tried", []
     if rest_s < _least_cost_s(state, session):
-        return "the budget would end before another trial could (--budget allows more)", None
-    for prescription in propose(state.report, frozenset(state.tried)):
-        if _may_be_tried(prescription, state, allow_semantic):
-            return "", prescription
-    return "nothing that is left to try can be put on from outside", None
+        return "the budget would end before another trial could (--budget allows more)", []
+    proposed = propose(state.report, frozenset(state.tried))
+    candidates = [one for one in proposed if _may_be_tried(one, state, allow_semantic)]
+    return "" if candidates else "nothing that is left to try can be put on from outside", candidates
 
 
 def _may_be_tried(prescription: Prescription, state: _State, allow_semantic: bool) -> bool:
@@ -144,10 +143,8 @@ def _least_cost_s(state: _State, session: TrialSession) -> float:
     return 0.0
 
 
-def _share(plan: Plan, rest_s: float) -> Plan:
-    return Plan(
-        pairs=plan.pairs, most_pairs=plan.most_pairs, budget_s=min(plan.budget_s, rest_s * SHARE_OF_REST)
-    )
+def _within(plan: Plan, budget_s: float) -> Plan:
+    return replace(plan, budget_s=min(plan.budget_s, budget_s))
 
 
 def _attempt(session: TrialSession, state: _State, prescription: Prescription) -> Attempt:

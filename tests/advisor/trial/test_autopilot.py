@@ -1,5 +1,7 @@
 """The autopilot on a machine of numbers: what it tries, keeps and hands over."""
 
+from itertools import cycle
+
 import pytest
 
 from trainrx.advisor.trial import autopilot
@@ -111,6 +113,19 @@ def test_the_budget_ends_it(fly_on):
     # THEN no trial is begun that could not measure its three pairs
     assert 1 <= len(flight.attempts) <= 2
     assert "budget" in flight.ended
+
+
+def test_the_last_thing_to_try_may_take_all_that_is_left_of_the_budget(fly_on):
+    def pairs_of_the_first(*knobs):
+        wandering = cycle([1.0, 1.5, 0.8, 1.2, 1.1, 0.7, 1.3])
+        machine = Machine({}, noise=lambda: next(wandering))
+        flight, _, _ = fly_on(machine, proposing(*knobs), budget_s=80.0)
+        return flight.attempts[0].outcome.trial.pairs
+
+    # GIVEN a machine that wanders, pairs of ten seconds and a budget of eighty
+    # WHEN there is something else to try THEN the first takes half of it, else all
+    assert pairs_of_the_first("gc.control=freeze", "debug.off=true") == 4
+    assert pairs_of_the_first("gc.control=freeze") == 8
 
 
 def test_a_changed_diagnosis_changes_what_is_tried(fly_on):
