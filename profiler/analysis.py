@@ -34,7 +34,7 @@ from .timeline.exchanges import collective_uses
 from .timeline.host import host_lines
 from .timeline.interruptions import garbage_pauses, recomputation_s
 from .timeline.lateness import Lateness, lateness
-from .timeline.loader import loader_report
+from .timeline.loader import loader_report, why_no_loader
 from .timeline.memory_use import device_memory, memory_curve, memory_use
 from .timeline.minutes import minutes_of, summarised_steps
 from .timeline.own_collectives import own_collectives
@@ -165,7 +165,7 @@ def analyse(run: RunFolder) -> Analysis:
         minutes=minutes_of(first.recording, int(first.steps.start_ns[0])),
         host_lines=list(first.lines),
         loader=loader,
-        loader_reason=None if loader is not None else "the training used no DataLoader, or it made no batch",
+        loader_reason=None if loader is not None else _why_no_loader(first),
         device=device,
         device_reason=None if device is not None else _device_reason(first.setup, window),
         kernel_classes=kernel_classes(
@@ -254,6 +254,11 @@ def _loader(rank: _RankAnalysis) -> LoaderReport | None:
         return report
     # a training process that loads by itself waits for cores as its thread does
     return report.model_copy(update={"core_wait_share": core_wait_share(rank.recording)})
+
+
+def _why_no_loader(rank: _RankAnalysis) -> str:
+    settings = training_loader(rank.recording)
+    return why_no_loader(rank.recording, None if settings is None else settings["number"])
 
 
 def _worker_memory(rank: _RankAnalysis) -> WorkerMemory | None:

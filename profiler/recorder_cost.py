@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from .agent import format as layout
 from .core_wait import caution, core_wait_share
-from .facts import number, text
+from .facts import number
 from .recording import RankRecording
 from .report import RecorderCost
 from .timeline.steps import Steps
@@ -24,7 +26,7 @@ def recorder_cost(recording: RankRecording, steps: Steps) -> RecorderCost:
     times `IN_A_STEP`. Thread: the share of time that it computed, all counted against the training as if it never ran
     beside it, which on a free core it does. Together an estimate; the benchmark measures against the plain script.
     """
-    notes = [note for fact in recording.facts.get("note", []) if (note := text(fact, "text")) is not None]
+    notes = [*recording.notes, *_worker_notes(recording)]
     warning = caution(core_wait_share(recording))
     if warning is not None:
         notes.append(warning)
@@ -39,6 +41,14 @@ def recorder_cost(recording: RankRecording, steps: Steps) -> RecorderCost:
     return RecorderCost(
         overhead_share=share, overhead_us_per_step=share * step_time.mean_s * 1e6, notes=notes
     )
+
+
+def _worker_notes(recording: RankRecording) -> list[str]:
+    """What loader workers noted: each text once, with the number of them that it is of."""
+    own = [note for worker in recording.workers if worker.worker is None for note in worker.notes]
+    others = [set(worker.notes) for worker in recording.workers if worker.worker is not None]
+    counts = sorted(Counter(note for notes in others for note in notes).items())
+    return [*own, *(f"In {count} loader worker{'s' * (count > 1)}: {note}" for note, count in counts)]
 
 
 def _last(recording: RankRecording, fact: str, key: str) -> float | None:

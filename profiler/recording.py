@@ -47,6 +47,7 @@ class WorkerRecording:
         threads: intra-op threads of each of its processes.
         transforms: running totals per transform and process, later ones last.
         memory: readings of the memory of each of its processes, in order.
+        notes: what its processes could not see, or see no more.
     """
 
     loader: int
@@ -58,6 +59,7 @@ class WorkerRecording:
     threads: tuple[int, ...]
     transforms: tuple[dict[str, Any], ...]
     memory: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +102,11 @@ class RankRecording:
         """What the process told of itself; empty if even that is missing."""
         found = self.facts.get("process", [])
         return found[0] if found else {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the process noted for the report's reader."""
+        return _notes(self.facts)
 
     @property
     def fault_line(self) -> str | None:
@@ -190,7 +197,12 @@ def _read_worker(folder: Path) -> WorkerRecording | None:
         ),
         transforms=tuple(facts.get("transform", [])),
         memory=tuple(facts.get("memory", [])),
+        notes=_notes(facts),
     )
+
+
+def _notes(facts: Mapping[str, list[dict[str, Any]]]) -> tuple[str, ...]:
+    return tuple(note for fact in facts.get("note", []) if (note := text(fact, "text")) is not None)
 
 
 def frames_of(frames: object) -> tuple[Frame, ...]:

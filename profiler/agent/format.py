@@ -106,5 +106,7 @@ PLACE_UNIT = 4
 #: with a mark for their number.
 LOADER_KEY = "trainrx_loader"
 WORKER_MARK = "{worker}"
+#: How a note begins that tells of a fault in measuring how batches are made.
+LOADING_FAULT = "The recorder stopped measuring how batches are made after a fault of its own"
 #: The environment variable that carries the agent's options as JSON.
 OPTIONS_VARIABLE = "TRAINRX_AGENT"

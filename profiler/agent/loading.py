@@ -1,7 +1,7 @@
 """Measures how batches are made: seconds and CPU seconds per sample, collate, transforms, bytes read.
 
 In a worker process it also samples the worker's stack. In a training process without workers the training thread's own
-sampler covers that. Faults switch the measuring off, never the loading.
+sampler covers that. A fault switches the measuring off, never the loading, and is told in a note.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from time import thread_time_ns
 from typing import TYPE_CHECKING, Any
 
 from . import memory, process, transforms
-from .format import LOADER_KEY, MAIN_PROCESS, WORKER_MARK
+from .alike_loaders import AlikeLoaders
+from .format import LOADER_KEY, LOADING_FAULT, MAIN_PROCESS, WORKER_MARK
 from .quick_switch import quick_switch
-from .rank_folder import WorkerFolder
+from .rank_folder import RecordFolder, WorkerFolder
 from .sampler import StackSampler
 
 if TYPE_CHECKING:
@@ -41,12 +42,17 @@ _UNKNOWN = (-1, -1)
 
 
 class Loading:
-    """Finds the probe of a fetcher; one per process. All fetchers of a loader, one an epoch, share theirs."""
+    """Finds the probe of a fetcher; one per process. All fetchers of a loader, one an epoch, share theirs.
+
+    Attributes:
+        alike: tells the loaders of this process apart, no more than have probes and folders here.
+    """
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._off = False
         self._probes: dict[str, BatchProbe] = {}
+        self.alike = AlikeLoaders()
 
     def probe(self, fetcher: Any) -> BatchProbe | None:
         """The probe of this fetcher, made at its first fetch; None where nothing is to be measured."""
@@ -54,8 +60,8 @@ class Loading:
             return None
         try:
             probe = self._make(fetcher)
-        except Exception:
-            self._off = True
+        except Exception as error:
+            self._fail(fetcher, error)
             return None
         fetcher._trainrx_probe = probe
         return probe
@@ -68,6 +74,17 @@ class Loading:
             self._probes[path] = BatchProbe.begin(path, self._recorder)
         self._probes[path].watch(fetcher)
         return self._probes[path]
+
+    def _fail(self, fetcher: Any, error: Exception) -> None:
+        """Measure nothing more in this process, and say so where its batches would be told of."""
+        self._off = True
+        for probe in self._probes.values():
+            probe.is_on = False
+        try:
+            path = self._path(fetcher) if process.loader_worker_id() is not None else None
+            _tell_fault(self._recorder.folder if path is None else RecordFolder(path), error)
+        except Exception:
+            return
 
     def last_words(self) -> None:
         """Write what the training process has loaded since the last writing."""
@@ -140,8 +157,14 @@ class BatchProbe:
             )
             if end > self._due_ns or len(self._noted) >= MAX_BUFFERED:
                 self._write(end)
-        except Exception:
-            self.is_on = False
+        except Exception as error:
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        """Measure nothing more, and say so once."""
+        was_on, self.is_on = self.is_on, False
+        if was_on:
+            _tell_fault(self._folder, error)
 
     def _write(self, moment_ns: int) -> None:
         if self._pid != os.getpid():
@@ -167,8 +190,8 @@ class BatchProbe:
         """Write what was noted since the last writing."""
         try:
             self._write(now())
-        except Exception:
-            self.is_on = False
+        except Exception as error:
+            self._fail(error)
 
     def start_worker(self, interval_s: float) -> None:
         """Say when this worker was ready for its first batch, and sample its main thread from now on."""
@@ -182,8 +205,8 @@ class BatchProbe:
         def run() -> None:
             try:
                 self._watch(sampler, interval_s)
-            except Exception:
-                self.is_on = False
+            except Exception as error:
+                self._fail(error)
 
         threading.Thread(target=run, name="trainrx", daemon=True).start()
 
@@ -199,6 +222,16 @@ class BatchProbe:
                     sampler.flush()
                     self._write(now())
                     self._read_memory(now())
+
+
+def _tell_fault(folder: RecordFolder | None, error: Exception) -> None:
+    """Note a fault in a folder; where even that fails, a report finds no batches and says so."""
+    if folder is None:
+        return
+    try:
+        folder.fact("note", text=f"{LOADING_FAULT}: {type(error).__name__}: {error}.")
+    except Exception:
+        return
 
 
 def _worked_out(

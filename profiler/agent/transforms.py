@@ -41,8 +41,9 @@ _wrapped: set[type] = set()
 
 
 def watch(dataset: Any) -> None:
-    """Start timing the transforms found in a data set."""
-    for transform in _find(dataset, MAX_DEPTH):
+    """Start timing the transforms found in a data set, but for those that only hand on to others of them."""
+    found = list(_find(dataset, MAX_DEPTH))
+    for transform in _without_wrappers(found):
         if len(_totals) >= MAX_TRANSFORMS:
             return
         kind = type(transform)
@@ -66,6 +67,23 @@ def _find(thing: Any, depth: int) -> Iterator[Any]:
         return
     for inner in _inner_datasets(thing):
         yield from _find(inner, depth - 1)
+    yield from _held(thing, depth)
+
+
+def _without_wrappers(found: list[Any]) -> Iterator[Any]:
+    """Leave out what holds transforms that are all found beside it, as torchvision's ``StandardTransform`` does.
+
+    Timed as well, it would count their seconds again and come out as the slowest.
+    """
+    known = {id(transform) for transform in found}
+    for transform in found:
+        held = {id(inner) for inner in _held(transform, MAX_DEPTH)}
+        if not held or not held <= known - {id(transform)}:
+            yield transform
+
+
+def _held(thing: Any, depth: int) -> Iterator[Any]:
+    """What lies in the attributes of a data set or of a transform that are called after transforms."""
     for name, value in list(getattr(thing, "__dict__", {}).items()):
         if "transform" in name.lower() or "augment" in name.lower():
             yield from _members(value, depth - 1)

@@ -63,6 +63,21 @@ def loader_report(recording: RankRecording, loader: int, steps: Steps) -> Loader
     )
 
 
+def why_no_loader(recording: RankRecording, loader: int | None) -> str:
+    """Why `loader_report` has nothing of the training's loader; ``loader`` is None where no loader was seen."""
+    told = [*recording.notes, *(note for worker in recording.workers for note in worker.notes)]
+    if any(note.startswith(layout.LOADING_FAULT) for note in told):
+        return (
+            "the recorder stopped measuring how batches are made after a fault of its own; its notes name it"
+        )
+    if loader is None:
+        return "the training used no DataLoader"
+    fetches = recording.of_code(layout.DATA_WAIT)[:, 3] % layout.READY_UNIT
+    if (fetches == loader).any():
+        return "the training took batches from its DataLoader, but nothing was written down of how they were made"
+    return "the training took no batch from its DataLoader"
+
+
 def _window(steps: Steps) -> tuple[int, int] | None:
     timed = np.flatnonzero(steps.timed)
     return None if not len(timed) else (int(steps.start_ns[timed[0]]), int(steps.end_ns[timed[-1]]))

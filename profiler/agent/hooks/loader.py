@@ -26,6 +26,9 @@ def install(module: Any, recorder: Recorder) -> None:
     original_next = module._BaseDataLoaderIter.__next__
     original_iter = module.DataLoader.__iter__
 
+    def told_apart(loader: Any) -> dict[str, Any]:
+        return recorder.loading.alike.told_apart(describe(loader), loader.dataset)
+
     @wraps(original_next)
     def __next__(self: Any) -> Any:
         if recorder.thread != get_ident() and not recorder.admits():
@@ -58,7 +61,7 @@ def install(module: Any, recorder: Recorder) -> None:
             return original_iter(self)
         number = 0
         try:
-            number = recorder.number(self, "loader", describe)
+            number = recorder.number(self, "loader", told_apart)
             recorder.loading_begins(now())
         except Exception as error:
             recorder.fail(error)
@@ -107,7 +110,6 @@ def describe(loader: Any) -> dict[str, Any]:
     dataset = loader.dataset
     return {
         "dataset": type(dataset).__name__,
-        "dataset_key": id(dataset),
         "length": _length(dataset),
         "kind": "iterable" if type(loader._dataset_kind) is not int or loader._dataset_kind else "map",
         "batch_size": _batch_size(loader),

@@ -202,13 +202,15 @@ FAULTY = {
     "recorder:Recorder._claim": True,
     "rank_folder:RankFolder.__init__": True,
 }
+#: What only measures how batches are made: the rest goes on, and a note tells.
+FAULTY_LOADING = ("loading:BatchProbe._write", "loading:BatchProbe.begin", "transforms.watch")
 
 
 def test_a_fault_of_the_agent_leaves_the_training_alone_and_is_told(
     write_script, run_plain, run_recorded
 ) -> None:
     # GIVEN a script that trains in one process after another, in each of which another part of the agent is broken
-    script = write_script(FAULTS.replace("{FAULTS!r}", repr(list(FAULTY))))
+    script = write_script(FAULTS.replace("{FAULTS!r}", repr([*FAULTY, *FAULTY_LOADING])))
     # WHEN it runs with and without the recorder
     plain = run_plain(script)
     recorded, folder = run_recorded(script)
@@ -218,14 +220,72 @@ def test_a_fault_of_the_agent_leaves_the_training_alone_and_is_told(
     # AND each fault was written down where a report finds it
     claimed = sorted((folder / "ranks").iterdir(), key=lambda path: int(path.name))
     expected = [name for name, early in FAULTY.items() if not early]
-    told = {name: read_rank(rank).fault for name, rank in zip(expected, claimed, strict=False)}
+    read = [read_rank(rank) for rank in claimed]
+    told = {name: rank.fault for name, rank in zip(expected, read, strict=False)}
     assert {name for name, fault in told.items() if not fault} == set()
     reasons = {name: (fault or "").splitlines()[-1] for name, fault in told.items()}
     assert reasons.pop("disk full").endswith(("the disk is full", "File too large"))
     assert set(reasons.values()) == {"RuntimeError: injected"}
     cards = [json.loads(path.read_bytes()) for path in (folder / "processes").iterdir()]
     assert sum(card["fault"] is not None for card in cards) == sum(FAULTY.values())
+    going_on = [rank for rank in read[len(expected) :] if rank.process]
+    assert len(going_on) == len(FAULTY_LOADING)
+    for rank in going_on:
+        notes = [*rank.notes, *(note for worker in rank.workers for note in worker.notes)]
+        assert [note for note in notes if "RuntimeError: injected" in note] == notes != []
+        assert rank.fault is None and rank.end_reason == "exit"
     assert any("switched itself off" in note for note in report_of(folder).recorder.notes)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("name", ["transforms.watch", "loading._worked_out", "loading.StackSampler"])
+def test_a_fault_in_a_loader_worker_is_told(write_script, run_plain, run_recorded, method, name) -> None:
+    # GIVEN a script whose loader workers have a recorder with a broken part
+    script = write_script(FAULTY_WORKER)
+    # WHEN it runs with and without the recorder
+    plain = run_plain(script, method, name)
+    recorded, folder = run_recorded(script, method, name)
+    # THEN the batches are the same
+    assert plain.exit_code == 0 and recorded == plain
+    # AND the report says what ended, and does not say that there was no loader
+    report = report_of(folder)
+    notes = [note for note in report.recorder.notes if "In 2 loader workers: " in note]
+    assert len(notes) == 1 and "RuntimeError: injected" in notes[0]
+    assert report.loader is None and "after a fault of its own" in (report.loader_reason or "")
+
+
+FAULTY_WORKER = """
+    import sys
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    def boom(*args, **kwargs):
+        raise RuntimeError("injected")
+
+    class Numbers(Dataset):
+        def __len__(self):
+            return 24
+        def __getitem__(self, index):
+            return torch.full((3,), float(index))
+
+    def break_agent(worker):
+        path, _, attribute = sys.argv[2].rpartition(".")
+        module = sys.modules.get("_trainrx_agent." + path)
+        if module is not None:
+            setattr(module, attribute, boom)
+
+    if __name__ == "__main__":
+        model = torch.nn.Linear(3, 3)
+        torch.nn.init.ones_(model.weight)
+        optimizer = torch.optim.SGD(model.parameters(), 0.01)
+        for x in DataLoader(
+            Numbers(), 2, num_workers=2, worker_init_fn=break_agent, multiprocessing_context=sys.argv[1]
+        ):
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+        print(model.weight.sum().item().hex())
+"""
 
 
 def test_a_hook_that_does_not_fit_this_torch_is_told(write_script, run_recorded, monkeypatch) -> None:
@@ -336,6 +396,39 @@ def test_a_killed_script_is_told_as_far_as_it_came(write_script, run_recorded) -
     assert 10 <= report.run.steps_recorded <= 19
     assert "without a last word" in (report.ranks[0].note or "")
     assert report.findings[0].where[0].line == 8
+
+
+def test_data_built_anew_in_each_epoch_make_one_loader_and_few_open_files(write_script, run_recorded) -> None:
+    # GIVEN a script with a fresh data set in each of a hundred epochs, all kept alive
+    script = write_script(
+        """
+        import os
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset
+
+        def open_files():
+            return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+
+        model = torch.nn.Linear(2, 2)
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+        kept, files = [], []
+        for epoch in range(100):
+            kept.append(TensorDataset(torch.ones(4, 2)))
+            for x, in DataLoader(kept[-1], 2):
+                model(x).sum().backward()
+                optimizer.step()
+            files.append(open_files())
+        print(files[-1] - files[2])
+        """
+    )
+    # WHEN it is recorded
+    output, folder = run_recorded(script)
+    # THEN the recorder opened no file for the later epochs
+    assert (output.stdout, output.exit_code) == ("0\n", 0)
+    assert len(list((folder / "ranks" / "0" / "workers").iterdir())) == 2
+    # AND the report's loader is that of nearly all epochs
+    report = report_of(folder)
+    assert report.loader is not None and report.loader.batches >= 190
 
 
 def test_a_loader_without_batches_is_told(write_script, run_recorded) -> None:

@@ -122,6 +122,39 @@ def test_it_comes_within_10_points_of_the_recorder(script: Path, tmp_path: Path,
     check_report(report, kind, script)
 
 
+@needs_ptrace
+def test_loader_workers_are_told_and_what_they_do(tmp_path: Path) -> None:
+    # GIVEN a training that waits for two workers, whose data set sleeps
+    path = tmp_path / "workers.py"
+    path.write_text(
+        SCRIPT.replace("batch_size=16", "batch_size=16, num_workers=2").replace("+ 6.5", "+ 12.0")
+    )
+    process = subprocess.Popen([sys.executable, str(path), "loader"], stdout=subprocess.DEVNULL)
+    # WHEN it is attached to
+    report = None
+    while report is None and process.poll() is None:
+        try:
+            report = attach(process.pid, seconds=3, runs_dir=tmp_path / "runs").report()
+        except (NotEnoughEvidence, UsageError):
+            time.sleep(0.2)  # it has not begun to train
+    assert process.wait() == 0
+    # THEN both workers are told, busy without computing
+    assert report is not None and report.estimate is not None
+    workers = report.estimate.workers
+    assert len(workers) == 2 and process.pid not in {worker.pid for worker in workers}
+    assert all(worker.busy_share > 0.5 for worker in workers)
+    # AND the training waits for data, which is made in the data set's sleep
+    finding = report.findings[0]
+    assert finding.kind == "data-loading" and finding.severity is not Severity.NOTE
+    where = finding.where[0]
+    assert (where.file, where.line) == (str(path), sleeping_line(path))
+    assert where.function is not None and where.function.endswith("__getitem__")
+
+
+def sleeping_line(path: Path) -> int:
+    return path.read_text().splitlines().index("            time.sleep(0.002)") + 1
+
+
 def check_report(report: Report, kind: str, script: Path) -> None:
     stage, finding_kind = EXPECTED[kind]
     assert report.findings[0].kind == finding_kind
