@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import torch as torch
+import torch  # noqa: F401 - a process is described once it has imported torch
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -134,6 +134,11 @@ def test_results_output_files_and_exit_code_are_the_same(
         }
         assert len(report.ranks) == 1 and not [note for note in report.recorder.notes if "fault" in note]
     assert (deep_run / "ranks" / "0" / "trace.json.gz").stat().st_size > 1000
+    # AND what the deep window cost is told where there was one
+    assert report_of(light_run).recorder.deep_window is None
+    window = report_of(deep_run).recorder.deep_window
+    assert window is not None and window.steps == DEEP.traced_steps
+    assert min(window.opening_s, window.closing_s, window.mean_step_s) > 0
 
 
 FAULTS = """
