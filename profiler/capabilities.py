@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from .agent import cores
+
 
 @dataclass(frozen=True)
 class Capability:
@@ -37,19 +39,9 @@ def _recorder() -> Capability:
 
 
 def _cores() -> Capability:
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota = _container_cores()
+    quota = cores.quota()
     limit = f", a container limit of {quota:g}" if quota is not None else ""
-    return Capability("host", True, f"{usable} usable cores{limit}")
-
-
-def _container_cores() -> float | None:
-    """The CPU quota of cgroup v2 in cores; None where there is none."""
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-    except (OSError, ValueError):
-        return None
-    return None if quota == "max" else int(quota) / int(period)
+    return Capability("host", True, f"{cores.usable() or 1} usable cores{limit}")
 
 
 def _gpu() -> Capability:

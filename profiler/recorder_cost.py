@@ -10,13 +10,14 @@ from .agent import format as layout
 from .core_wait import caution, core_wait_share
 from .facts import number
 from .recording import RankRecording
-from .report import RecorderCost
+from .report import DeepWindowCost, RecorderCost
 from .timeline.steps import Steps
 
 #: How much more a span costs between tensor operations, with cold caches and the bookkeeping of steps, than in the
 #: tight loop that measures it. Fitted on one machine, not known elsewhere: 33 µs of the training thread's CPU time for
 #: a step of 7 spans, against 0.30 µs for a span in the loop. tests/benchmarks/recorder_cost.py --work 1 measures anew.
 IN_A_STEP = 16.0
+NO_WINDOW = "no deep window was opened and closed between steps of this run"
 
 
 def recorder_cost(recording: RankRecording, steps: Steps) -> RecorderCost:
@@ -32,14 +33,38 @@ def recorder_cost(recording: RankRecording, steps: Steps) -> RecorderCost:
         notes.append(warning)
     if recording.fault is not None:
         notes.append(f"The recorder switched itself off after a fault of its own: {recording.fault_line}.")
+    window = deep_window_cost(recording, steps)
+    cost = RecorderCost(
+        deep_window=window, deep_window_reason=NO_WINDOW if window is None else None, notes=notes
+    )
     step_time = steps.step_time()
     span_cost_s = _last(recording, "span_cost", "seconds")
     thread = _thread_share(recording)
     if step_time is None or step_time.mean_s <= 0 or span_cost_s is None or thread is None:
-        return RecorderCost(notes=notes)
+        return cost
     share = thread + _spans_per_step(recording, steps) * span_cost_s * IN_A_STEP / step_time.mean_s
-    return RecorderCost(
-        overhead_share=share, overhead_us_per_step=share * step_time.mean_s * 1e6, notes=notes
+    measured = {"overhead_share": share, "overhead_us_per_step": share * step_time.mean_s * 1e6}
+    return cost.model_copy(update=measured)
+
+
+def deep_window_cost(recording: RankRecording, steps: Steps) -> DeepWindowCost | None:
+    """Traced steps beside timed ones, and what opening and closing took, by the agent's clock; None without a window.
+
+    The window's steps follow one another without a gap; the step whose operations are counted comes after it is closed.
+    """
+    opening_s = _last(recording, "deep_window", "opening_s")
+    closing_s = _last(recording, "deep_window", "closing_s")
+    step_time, traced = steps.step_time(), np.flatnonzero(steps.traced)
+    if opening_s is None or closing_s is None or step_time is None or not len(traced):
+        return None
+    follows = steps.start_ns[traced[1:]] == steps.end_ns[traced[:-1]]
+    window = traced[: 1 + int(np.cumprod(follows).sum())]
+    return DeepWindowCost(
+        steps=len(window),
+        mean_step_s=float(steps.duration_s[window].mean()),
+        timed_step_s=step_time.mean_s,
+        opening_s=max(opening_s, 0.0),
+        closing_s=max(closing_s, 0.0),
     )
 
 

@@ -572,11 +572,29 @@ class Telemetry(Part):
     series: list[Series] = []
 
 
+class DeepWindowCost(Part):
+    """What the deep window, a few steps under ``torch.profiler``, cost the run; none of it is in the timing."""
+
+    steps: int
+    mean_step_s: float = Field(description="mean wall time of a step in the window")
+    timed_step_s: float = Field(
+        description="mean wall time of a timed step, in which the profiler does not run"
+    )
+    opening_s: float = Field(description="time that starting the profiler took, between two steps")
+    closing_s: float = Field(
+        description="time that stopping it and writing its trace took, between two steps"
+    )
+
+
 class RecorderCost(Part):
     """What the recorder itself cost, measured in the run, and what it could not see."""
 
     overhead_share: float | None = Field(default=None, description="share of step wall time; None if unknown")
     overhead_us_per_step: float | None = None
+    deep_window: DeepWindowCost | None = Field(
+        default=None, description="what the deep window cost; None without one"
+    )
+    deep_window_reason: str | None = Field(default=None, description="why there is no cost of a deep window")
     notes: list[str] = []
 
 

@@ -22,6 +22,7 @@ _PROCESS_FACTS = {
     "python": "python.version",
     "platform": "platform",
     "cores": "cpu.cores",
+    "quota_cores": "cpu.quota_cores",
     "threads": "cpu.threads",
     "world_size": "world_size",
     "local_world_size": "local_world_size",

@@ -17,6 +17,7 @@ from ..views.ending import SAMPLE, ending
 from ..views.format import duration, percent, times
 from ..views.memory_use import memory_use_view
 from ..views.ranks import clocks
+from ..views.window_cost import window_cost
 from .bars import device_bar, stage_bar
 from .console import console
 from .estimate import estimate_view
@@ -117,6 +118,9 @@ def _footer(report: Report, folder: Path) -> list[RenderableType]:
     lines = [f"run: {ending(report.run.status, report.run.exit_code, source=report.run.source)}"]
     if report.run.source in RECORDED:
         lines.append(f"recorder: {_cost(report)}")
+    window = window_cost(report.recorder)
+    if window is not None:
+        lines.append(f"deep window: {window}")
     lines += [f"note: {note}" for note in notes[:SHOWN_NOTES]]
     if len(notes) > SHOWN_NOTES:
         lines.append(f"and {len(notes) - SHOWN_NOTES} more notes, in report.json")

@@ -18,6 +18,7 @@ from ...profiler.vocabulary import RunStatus, Severity, Stage
 from . import format as text
 from .ending import ending
 from .run_list import headline, script_name
+from .window_cost import window_cost
 
 #: Fewer stack samples than this make a line's time a rough guess.
 FEW_SAMPLES = 5
@@ -399,6 +400,9 @@ def _rank(rank: RankInfo) -> RankView:
 def _notes(report: Report, manifest: Manifest) -> Iterator[str]:
     if manifest.status is not RunStatus.RECORDING:
         yield from (f"Rank {rank.rank}: {rank.note}." for rank in report.ranks if rank.note)
+    window = window_cost(report.recorder)
+    if window is not None:
+        yield f"The deep window {window}."
     yield from report.recorder.notes
 
 

@@ -28,13 +28,10 @@ class GraphSize:
         """A backward from these tensors is about to run."""
         self._backwards += 1
         self.is_watching = self._backwards < WATCHED_BACKWARDS
-        try:
-            roots = tensors if isinstance(tensors, (list, tuple)) else [tensors]
-            operations, pieces = count_operations(getattr(root, "grad_fn", None) for root in roots)
-            if self._recorder.folder is not None:
-                self._recorder.folder.fact("graph", operations=operations, compiled_pieces=pieces)
-        except Exception as error:
-            self._recorder.fail(error)
+        roots = tensors if isinstance(tensors, (list, tuple)) else [tensors]
+        operations, pieces = count_operations(getattr(root, "grad_fn", None) for root in roots)
+        if self._recorder.folder is not None:
+            self._recorder.folder.fact("graph", operations=operations, compiled_pieces=pieces)
 
 
 def count_operations(roots: Any) -> tuple[int, int]:

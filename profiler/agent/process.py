@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from . import clock, machine, memory
+from . import clock, cores, machine, memory
 
 
 def loader_worker_id() -> int | None:
@@ -64,7 +64,6 @@ def core_wait_ns(thread: int | str) -> int:
 def describe() -> dict[str, Any]:
     """Facts on this process and its machine, for the setup part of the report."""
     torch = sys.modules["torch"]
-    affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     # asking whether a GPU is available may start CUDA, which a fork after it would not survive
     started = bool(torch.cuda.is_initialized())
     return {
@@ -80,7 +79,7 @@ def describe() -> dict[str, Any]:
         "python": platform.python_version(),
         "torch": str(torch.__version__),
         "platform": platform.platform(),
-        "cores": affinity,
+        **cores.describe(),
         "threads": torch.get_num_threads(),
         **machine.describe(),
         **memory.limit(),

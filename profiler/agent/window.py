@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ class TraceWindow:
         self._profiler: Any = None
         self._step: Any = None
         self._thread = 0
+        self._opening_s = 0.0
         self._script_profiles = False
         self._made_way = False
 
@@ -58,6 +60,7 @@ class TraceWindow:
         activities = [torch.profiler.ProfilerActivity.CPU]
         if torch.cuda.is_initialized():
             activities.append(torch.profiler.ProfilerActivity.CUDA)
+        began = time.perf_counter()
         profiler = torch.profiler.profile(activities=activities, record_shapes=True)
         try:
             profiler.start()
@@ -67,6 +70,7 @@ class TraceWindow:
         finally:
             self._script_profiles = False
         self._profiler, self._thread = profiler, get_ident()
+        self._opening_s = time.perf_counter() - began
         recorder.traced = True
 
     def _mark(self, done: int) -> None:
@@ -93,6 +97,7 @@ class TraceWindow:
         if profiler is None:
             return
         recorder.traced = False
+        began = time.perf_counter()
         try:
             if self._step is not None:
                 self._step.__exit__(None, None, None)
@@ -100,6 +105,8 @@ class TraceWindow:
             profiler.stop()
             if recorder.folder is not None:
                 profiler.export_chrome_trace(os.path.join(recorder.folder.path, TRACE_FILE))
+                closing_s = time.perf_counter() - began
+                recorder.folder.fact("deep_window", opening_s=self._opening_s, closing_s=closing_s)
         except Exception as error:
             recorder.note(f"the deep window could not be written: {error!r}")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 from pydantic import ValidationError
 
+from ..agent import cores
 from .ceilings import SCHEMA_VERSION, Ceilings
 
 #: Overrides the folder, for tests and for machines whose home is read-only.
@@ -29,8 +30,8 @@ def machine_key() -> str:
 
 
 def usable_cores() -> int:
-    """The cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """The cores this process may keep busy, its container's limit included."""
+    return cores.usable() or 1
 
 
 def installed_torch() -> str | None:

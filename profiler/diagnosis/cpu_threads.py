@@ -9,8 +9,8 @@ from .finding import ms, percent, timed_finding
 from .thresholds import CROWDED_SHARE, LARGE_OPERATION_S, PARALLEL_SHARE, TAKEN_CORE
 
 _FACTS = (
-    "cpu.cores", "cpu.threads", "loader.num_workers", "world_size", "cpu.numa_nodes", "env.omp_num_threads",
-    "env.mkl_num_threads",
+    "cpu.cores", "cpu.quota_cores", "cpu.threads", "loader.num_workers", "world_size", "cpu.numa_nodes",
+    "env.omp_num_threads", "env.mkl_num_threads",
 )  # fmt: skip
 
 

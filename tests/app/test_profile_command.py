@@ -19,7 +19,7 @@ from trainrx.app.recording import _analyse_and_store
 from trainrx.profiler import analysis
 from trainrx.profiler.errors import UsageError
 from trainrx.profiler.progress import ProgressReader
-from trainrx.profiler.report import SCHEMA_VERSION
+from trainrx.profiler.report import SCHEMA_VERSION, Report
 from trainrx.profiler.store import RunFolder, list_runs
 from trainrx.profiler.vocabulary import RunStatus
 
@@ -285,6 +285,15 @@ def start(script: Path, runs: Path, **options: Any) -> tuple[subprocess.Popen[by
     raise AssertionError(process.communicate())
 
 
+def live_report(run: RunFolder) -> Report:
+    """The first report of a run that goes on."""
+    end = time.monotonic() + 60
+    while not (run.path / "report.json").exists():
+        assert time.monotonic() < end, "no report was written while the run went on"
+        time.sleep(0.05)
+    return run.report()
+
+
 def members(session: int) -> list[int]:
     """Processes of a session that still run."""
     found = []
@@ -297,12 +306,18 @@ def members(session: int) -> list[int]:
     return found
 
 
-def test_ctrl_c_leaves_a_readable_run_and_no_process(cli: Cli, write_script, tmp_path: Path) -> None:
+def test_a_run_is_reported_while_it_goes_on_and_ctrl_c_leaves_no_process(
+    cli: Cli, write_script, tmp_path: Path
+) -> None:
     process, run = start(write_script(ENDLESS), tmp_path / "runs")
-    os.killpg(process.pid, signal.SIGINT)
+    try:
+        live = live_report(run)
+    finally:
+        os.killpg(process.pid, signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 0 and b"interrupted" in stderr
     assert members(process.pid) == []
+    assert live.run.status is RunStatus.RECORDING and live.step_time is not None
     report = run.report()
     assert report.run.status is RunStatus.INTERRUPTED and report.run.steps_recorded >= 8
     assert report.step_time is not None

@@ -35,9 +35,8 @@ def _timed(original: Callable[..., Any], recorder: Recorder, autograd: Any) -> C
         if recorder.inside or (recorder.thread != get_ident() and not recorder.admits()):
             return original(*args, **kwargs)
         recorder.inside = True
-        watched = _watch_gradients(args, kwargs, recorder, autograd) if recorder.parallel else None
-        if recorder.graph_size.is_watching:
-            recorder.graph_size.saw(args[0] if args else kwargs.get("tensors", kwargs.get("outputs")))
+        is_looked_at = recorder.parallel or recorder.graph_size.is_watching
+        watched = _look(args, kwargs, recorder, autograd) if is_looked_at else None
         start = now()
         begun = recorder.clock.begin() if recorder.clock.is_on else None
         try:
@@ -59,13 +58,24 @@ def _timed(original: Callable[..., Any], recorder: Recorder, autograd: Any) -> C
     return backward
 
 
-def _watch_gradients(args: Any, kwargs: Any, recorder: Recorder, autograd: Any) -> Any:
+def _look(args: Any, kwargs: Any, recorder: Recorder, autograd: Any) -> Any:
+    """Look at what the engine is about to run; returns a handle to remove once it has, or None."""
+    roots: Any = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
+    try:
+        if recorder.graph_size.is_watching:
+            recorder.graph_size.saw(roots)
+        return _watch_gradients(roots, recorder, autograd) if recorder.parallel else None
+    except Exception as error:
+        recorder.fail(error)
+        return None
+
+
+def _watch_gradients(roots: Any, recorder: Recorder, autograd: Any) -> Any:
     """Have the engine tell when it has run its graph, before it waits for other ranks; returns the handle to remove.
 
     The engine runs final callbacks in the order they are queued. Data parallelism queues its wait when the last
     gradient is there; a hook on the loss, which runs first of all, queues ours before it.
     """
-    roots: Any = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
     root: Any = next(iter(roots), None) if isinstance(roots, (list, tuple)) else roots
     if getattr(root, "grad_fn", None) is None:
         return None
@@ -77,8 +87,4 @@ def _watch_gradients(args: Any, kwargs: Any, recorder: Recorder, autograd: Any) 
     def queue(_: Any) -> None:
         autograd.Variable._execution_engine.queue_callback(note)
 
-    try:
-        return root.register_hook(queue)
-    except Exception as error:
-        recorder.fail(error)
-        return None
+    return root.register_hook(queue)

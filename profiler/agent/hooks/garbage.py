@@ -35,7 +35,12 @@ def install(module: ModuleType, recorder: Recorder) -> None:
         elif started:
             start, end = started.pop(), now()
             frame = sys._getframe().f_back  # none where Python itself collects, as it ends
-            place = places.number(frame) if frame is not None and end - start > LONG_NS else 0
+            place = 0
+            try:
+                if frame is not None and end - start > LONG_NS:
+                    place = places.number(frame)
+            except Exception as error:  # which Python would print
+                recorder.fail(error)
             generation = int(info.get("generation", 0))
             recorder.spans.append((GARBAGE, start, end, generation + PLACE_UNIT * place))
 
@@ -57,8 +62,5 @@ class _Places:
         if self._recorder.folder is None or len(self._numbers) >= MAX_PLACES:
             return 0
         self._numbers[key] = number = len(self._numbers) + 1
-        try:
-            self._recorder.folder.fact("garbage_place", number=number, frames=describe_stack(frame))
-        except Exception as error:
-            self._recorder.fail(error)
+        self._recorder.folder.fact("garbage_place", number=number, frames=describe_stack(frame))
         return number

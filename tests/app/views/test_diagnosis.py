@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainrx.app.views.diagnosis import Tone, diagnosis_view
-from trainrx.profiler.report import DeviceShares, RankInfo, StageShare, StepTime
+from trainrx.profiler.report import DeepWindowCost, DeviceShares, RankInfo, RecorderCost, StageShare, StepTime
 from trainrx.profiler.vocabulary import RunStatus, Severity, Stage
 
 
@@ -55,6 +55,14 @@ def test_a_finding_tells_measured_from_derived_from_setup(samples: Any) -> None:
         ("2.50×", "derived"),
         ("0", "setup"),
     ]
+
+
+def test_the_cost_of_the_deep_window_is_among_the_notes(samples: Any) -> None:
+    window = DeepWindowCost(steps=1, mean_step_s=0.15, timed_step_s=0.1, opening_s=0.05, closing_s=0.05)
+    report = samples.full_report(recorder=RecorderCost(deep_window=window, notes=["A note."]))
+    told, note = diagnosis_view(report, samples.manifest("a")).notes
+    assert told.startswith("The deep window took 100.0 ms to open and close, and its 1 step took 150.0 ms")
+    assert told.endswith("none of that is in the timing.") and note == "A note."
 
 
 def test_a_shortage_of_memory_is_said_to_cost_no_time(samples: Any) -> None:

@@ -134,10 +134,16 @@ def test_results_output_files_and_exit_code_are_the_same(
         }
         assert len(report.ranks) == 1 and not [note for note in report.recorder.notes if "fault" in note]
     assert (deep_run / "ranks" / "0" / "trace.json.gz").stat().st_size > 1000
+    # AND what the deep window cost is told where there was one
+    assert report_of(light_run).recorder.deep_window is None
+    window = report_of(deep_run).recorder.deep_window
+    assert window is not None and window.steps == DEEP.traced_steps
+    assert min(window.opening_s, window.closing_s, window.mean_step_s) > 0
 
 
 FAULTS = """
-    import atexit, os, resource, sys, time
+    import atexit, gc, os, resource, sys, time
+    os.environ["KINETO_LOG_LEVEL"] = "99"  # torch's profiler prints the time of day
     import torch
     from torch import nn
     from torch.utils.data import DataLoader
@@ -157,7 +163,7 @@ FAULTS = """
         if module is not None:
             setattr(getattr(module, owner) if owner else module, attribute, boom)
 
-    def train():
+    def train(broken):
         torch.manual_seed(0)
         data = [(torch.randn(4), index % 2) for index in range(60)]
         model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.2), nn.Linear(4, 2))
@@ -168,6 +174,11 @@ FAULTS = """
             loss.backward()
             optimizer.step()
             time.sleep(0.008)
+        if "garbage" in broken:  # both take long: only where their hooks are broken
+            gc.collect()
+        if "profiler" in broken:
+            with torch.autograd.profiler.profile():
+                model(x)
         print(loss.item().hex(), hash(tuple(model[0].weight.flatten().tolist())), flush=True)
 
     torch.optim.SGD([nn.Parameter(torch.ones(1))])  # imports what every child would import in its turn
@@ -175,7 +186,7 @@ FAULTS = """
         child = os.fork()
         if not child:
             break_agent(name)
-            train()
+            train(name)
             atexit._run_exitfuncs()  # the rest of Python's end takes a second for each child
             os._exit(number % 3)
         print(name, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
@@ -195,6 +206,12 @@ FAULTY = {
     "disk full": False,
     "rank_folder:RankFolder.fact": False,
     "batch_facts:BatchFacts.saw": False,
+    "model_facts:ModelFacts.saw": False,
+    "graph_size:GraphSize.saw": False,
+    "holdings:Holdings.saw": False,
+    "hooks.garbage:_Places.number": False,
+    "window:TraceWindow.profiler_begins": False,
+    "window:TraceWindow.profiler_ends": False,
     "device_clock:DeviceClock.at_step": False,
     "device_memory:DeviceMemory.used": False,
     "process.describe": False,

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from trainrx.profiler.agent import format as layout
 from trainrx.profiler.diagnosis import communication, stragglers
-from trainrx.profiler.timeline.lateness import Lateness
+from trainrx.profiler.timeline.lateness import Lateness, lateness
 from trainrx.profiler.timeline.own_collectives import OwnCollectives
-from trainrx.profiler.timeline.stages import STAGES
+from trainrx.profiler.timeline.stages import STAGES, stage_times
+from trainrx.profiler.timeline.steps import find_steps
 from trainrx.profiler.vocabulary import Stage
 
 STAGES_MS = {Stage.FORWARD: 5.0, Stage.BACKWARD: 5.0, Stage.COMMUNICATION: 10.0}
@@ -77,3 +79,71 @@ def test_pauses_in_turn_are_told_from_uneven_work(observe, pauses_s: float, caus
     # THEN the cause says so
     assert found is not None and found.cause == cause
     assert found.ms_per_step == pytest.approx(6.0)
+
+
+MS = 1_000_000
+
+
+def replicated(make_recording: Any, *, wait_ms: int, forward_ms: int, own_ms: int) -> Any:
+    """Ten steps of 100 ms of a rank whose backward ends at 95 ms, when the gradients of all ranks are averaged."""
+    spans = []
+    for start in range(0, 1000 * MS, 100 * MS):
+        loaded, computed = start + wait_ms * MS, start + (wait_ms + forward_ms) * MS
+        ready = computed + own_ms * MS
+        spans += [
+            (layout.STEP, start, start + 100 * MS, 1),
+            (layout.DATA_WAIT, start, loaded, 1),
+            (layout.FORWARD, loaded, computed, 0),
+            (layout.GRADIENTS_READY, ready, ready, 1),
+            (layout.BACKWARD, computed, start + 95 * MS, 0),
+        ]
+    return make_recording(spans)
+
+
+USUAL = {"wait_ms": 5, "forward_ms": 10, "own_ms": 20}
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("late", [0, 1])
+@pytest.mark.parametrize(
+    ("slow", "cause", "stage"),
+    [
+        ({"wait_ms": 55}, "slow-data-loading", "data wait"),
+        ({"forward_ms": 60}, "slow-forward", "forward"),
+        ({"own_ms": 70}, "slow-backward", "backward"),
+    ],
+)
+def test_the_late_rank_and_what_makes_it_late_are_named(
+    make_recording: Any, observe: Any, ranks: int, late: int, slow: dict[str, int], cause: str, stage: str
+) -> None:
+    # GIVEN recordings of ranks that all take 100 ms a step, of which one works 50 ms longer and waits as much less
+    recordings = [
+        replicated(make_recording, **{**USUAL, **(slow if rank == late else {})}) for rank in range(ranks)
+    ]
+    steps = [find_steps(recording, warmup=0) for recording in recordings]
+    assert len({float(found.duration_s.mean()) for found in steps}) == 1
+    # WHEN the ranks are compared
+    stages = [stage_times(recording, found) for recording, found in zip(recordings, steps)]
+    compared = lateness(list(zip(range(ranks), steps, stages)))
+    # THEN that rank is the last one in every step
+    assert compared is not None
+    assert compared.last_share == {rank: float(rank == late) for rank in range(ranks)}
+    # AND the finding names it, its stage, and what the others wait for
+    found = stragglers.find(observe(STAGES_MS, lateness=compared))
+    assert found is not None and found.cause == cause
+    assert [where.rank for where in found.where] == [late]
+    assert found.ms_per_step == pytest.approx(50.0)
+    assert f"Rank {late} keeps" in found.summary and f"its {stage} takes 50" in found.summary
+
+
+def test_a_slow_backward_is_not_seen_without_the_moment_its_gradients_were_ready(
+    make_recording: Any, observe: Any
+) -> None:
+    recordings = [replicated(make_recording, **{**USUAL, "own_ms": own_ms}) for own_ms in (20, 70)]
+    for recording in recordings:
+        recording.spans[recording.spans[:, 0] == layout.GRADIENTS_READY, 3] = 0  # within ``no_sync``
+    steps = [find_steps(recording, warmup=0) for recording in recordings]
+    stages = [stage_times(recording, found) for recording, found in zip(recordings, steps)]
+    compared = lateness(list(zip((0, 1), steps, stages)))
+    assert compared is not None and compared.excess_s(0) == compared.excess_s(1) == 0
+    assert stragglers.find(observe(STAGES_MS, lateness=compared)) is None
