@@ -127,19 +127,19 @@ def test_loader_workers_are_told_and_what_they_do(tmp_path: Path) -> None:
     # GIVEN a training that waits for two workers, whose data set sleeps
     path = tmp_path / "workers.py"
     path.write_text(
-        SCRIPT.replace("batch_size=16", "batch_size=16, num_workers=2").replace("+ 6.5", "+ 12.0")
+        SCRIPT.replace("batch_size=16", "batch_size=16, num_workers=2").replace(
+            "    optimizer.zero_grad()", "    print(number, flush=True)\n    optimizer.zero_grad()", 1
+        )
     )
-    process = subprocess.Popen([sys.executable, str(path), "loader"], stdout=subprocess.DEVNULL)
-    # WHEN it is attached to
-    report = None
-    while report is None and process.poll() is None:
-        try:
-            report = attach(process.pid, seconds=3, runs_dir=tmp_path / "runs").report()
-        except (NotEnoughEvidence, UsageError):
-            time.sleep(0.2)  # it has not begun to train
-    assert process.wait() == 0
-    # THEN both workers are told, busy without computing
-    assert report is not None and report.estimate is not None
+    process = subprocess.Popen([sys.executable, str(path), "loader"], stdout=subprocess.PIPE, text=True)
+    # WHEN it is attached to once it trains
+    assert process.stdout is not None
+    while process.stdout.readline() != "8\n":
+        assert process.poll() is None
+    report = attach(process.pid, seconds=3, runs_dir=tmp_path / "runs").report()
+    assert process.communicate()[0].endswith("done loader\n") and process.returncode == 0
+    # THEN both workers are told, and busy
+    assert report.estimate is not None
     workers = report.estimate.workers
     assert len(workers) == 2 and process.pid not in {worker.pid for worker in workers}
     assert all(worker.busy_share > 0.5 for worker in workers)
