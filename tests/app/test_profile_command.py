@@ -314,7 +314,7 @@ def test_a_run_is_reported_while_it_goes_on_and_ctrl_c_leaves_no_process(
         live = live_report(run)
     finally:
         os.killpg(process.pid, signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=60)
     assert process.returncode == 0 and b"interrupted" in stderr
     assert members(process.pid) == []
     assert live.run.status is RunStatus.RECORDING and live.step_time is not None

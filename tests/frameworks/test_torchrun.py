@@ -107,6 +107,9 @@ REPLICATED = """
                         time.sleep(0.01)
                     os.kill(os.getppid(), 15)  # somebody loses patience
                     time.sleep(60)
+        if what.startswith("save"):
+            torch.save(model.state_dict(), f"rank{rank}.pt")
+            os.write(1, f"{rank} {loss.item().hex()}\\n".encode())
         dist.destroy_process_group()
 
     if __name__ == "__main__":
@@ -140,3 +143,20 @@ def test_a_rank_of_spawn_that_is_killed_is_named(write_script, record_command, f
         report.verdict.startswith("Rank 1 was killed by SIGKILL ") and "into the recording" in report.verdict
     )
     assert report.ranks[1].ended is not None and report.ranks[1].ended.how is Ending.KILLED
+
+
+def test_ranks_of_spawn_compute_the_same_when_recorded(write_script, run_both, free_port, tmp_path) -> None:
+    # GIVEN a script that starts its own ranks, each of which prints its loss and saves its weights
+    script = write_script(REPLICATED)
+    # WHEN it runs plain and recorded THEN exit code (0, held by the fixture), output and files are the same
+    plain, recorded, report = run_both([sys.executable, str(script), f"save:{free_port}"])
+    assert plain == recorded and [line.split()[0] for line in plain] == ["0", "1"]
+    files = [
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
+        for name in ("plain", "recorded")
+    ]
+    assert files[0] == files[1] and sorted(files[0]) == ["rank0.pt", "rank1.pt"]
+    # AND both ranks are in the report
+    assert report.run.status is RunStatus.FINISHED and report.lost_ranks == []
+    assert [(rank.rank, rank.steps) for rank in report.ranks] == [(0, 29), (1, 29)]
+    assert report.setup["world_size"] == 2 and seconds_of(report)["communication"] > 0
