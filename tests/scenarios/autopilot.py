@@ -56,9 +56,14 @@ class Result:
 
     @property
     def recovered(self) -> float | None:
-        """The share of the time that the fix saves which the kept changes save too; None where it saves next to none."""
+        """The share of the time that the fix saves which the kept changes save too; None where it saves next to none.
+
+        Where nothing was kept, what lies between two measurements of one script is no gain.
+        """
         if self.slow_s / self.fixed_s < LEAST_GAIN:
             return None
+        if not self.kept:
+            return 0.0
         return (self.slow_s - self.kept_s) / (self.slow_s - self.fixed_s)
 
 
