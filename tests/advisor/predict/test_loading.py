@@ -141,6 +141,10 @@ def test_without_loader_cores_or_step_there_is_no_model(
     missing: str, make_report: Callable[..., Report]
 ) -> None:
     report = make_report(setup=CORES, loader=LOADER)
-    without: dict[str, Any] = {"loader": {"loader": None}, "cores": {"setup": {}}, "step": {"step_time": None}}
+    without: dict[str, Any] = {
+        "loader": {"loader": None},
+        "cores": {"setup": {}},
+        "step": {"step_time": None},
+    }
     assert loading_model(report) is not None
     assert loading_model(report.model_copy(update=without[missing])) is None
