@@ -268,8 +268,9 @@ def advised_report(name: str = "advised", **changes: Any) -> Report:
     cell = CellAdvice(finding=Kind.DATA_LOADING, component="system", subcomponent="input-pipeline", action=None,
                       methods=["dataloader-num-workers"], reason="22 methods relieve data-loading")  # fmt: skip
     worse = cell.model_copy(
-        update={"component": "data", "action": "retrofit", "avoid": True, "methods": ["augmix"]}
-    )
+        update={"component": "data", "action": "retrofit", "avoid": True, "methods": ["augmix"],
+                "reason": "it makes data loading worse"}
+    )  # fmt: skip
     advice = {
         "prescriptions": [prescription(), unsure],
         "trials": [trial()],

@@ -1,4 +1,4 @@
-"""The taxonomy's cells for one finding as a small table: where to look, in green, and where not, struck."""
+"""The taxonomy's cells for one finding as a small table: where to look, in green, and where not, dashed, with why."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ def _cells(cells: tuple[CellView, ...]) -> str:
 
 
 def _cell(cell: CellView) -> str:
-    kind, word = ("avoid", "avoid: ") if cell.avoid else ("look", "")
-    links = " ".join(_link(method) for method in cell.methods)
+    name, links = escape(cell.subcomponent), " ".join(_link(method) for method in cell.methods)
+    if not cell.avoid:
+        return f'<div class="rx-cell look" title="{escape(cell.reason)}"><b>{name}</b> {links}</div>'
     return (
-        f'<div class="rx-cell {kind}" title="{escape(cell.reason)}"><b>{word}{escape(cell.subcomponent)}</b> '
-        f"{links}</div>"
+        f'<div class="rx-cell avoid"><b>avoid: {name}</b> {links}'
+        f'<div class="rx-small">{escape(cell.reason)}</div></div>'
     )
 
 
