@@ -30,3 +30,20 @@ def test_a_run_that_comes_with_trainrx_is_opened_as_one(samples: Any) -> None:
     assert "open it with `trainrx ui`" in printed(render(report, Path("runs/compute")))
     bundled = report.model_copy(update={"run": report.run.model_copy(update={"source": "sample"})})
     assert "open it with `trainrx samples compute --ui`" in printed(render(bundled, Path("samples/compute")))
+
+
+def test_the_first_three_prescriptions_are_printed_and_the_rest_counted(samples: Any) -> None:
+    # GIVEN five prescriptions WHEN they are printed
+    five = [samples.prescription(title=f"Change {letter}", how=f"do {letter}") for letter in "ABCDE"]
+    text = printed(render(samples.advised_report(prescriptions=five), Path("runs/a")))
+    # THEN three stand there in order, each with how, and what is left is counted
+    shown = [line.split("  ")[0] for line in text.splitlines() if "Change" in line]
+    assert shown == ["1. Change A", "2. Change B", "3. Change C"]
+    assert "do C" in text and "do D" not in text
+    assert "and 2 more, in the dashboard and with --json" in text
+
+
+def test_three_prescriptions_leave_none_to_count(samples: Any) -> None:
+    three = [samples.prescription(title=f"Change {letter}") for letter in "ABC"]
+    text = printed(render(samples.advised_report(prescriptions=three), Path("runs/a")))
+    assert "3. Change C" in text and "more, in the dashboard" not in text
