@@ -63,13 +63,14 @@ def test_full_shows_prescriptions_cells_and_what_was_ruled_out(
     assert "Trial 1: faster" in shown
 
 
-def test_why_a_cell_is_to_be_avoided_can_be_read_without_a_mouse(
+def test_why_a_cell_is_to_be_avoided_and_what_is_not_shown_can_be_read_without_a_mouse(
     page: AppTest, runs: Path, samples: Any
 ) -> None:
     samples.store(runs, "a", report=samples.advised_report("a"))
     shown = html(opened(page, "a"))
     text = re.sub(r"<[^>]*>", " ", shown)
-    assert re.search(r"avoid: input-pipeline\s+augmix\s+it makes data loading worse", text)
+    assert re.search(r"avoid: input-pipeline\s+augmix\s+and 6 more\s+it makes data loading worse", text)
+    assert "And more cells: 4 of function, 2 to avoid. The catalog has them all." in text
 
 
 def test_the_address_narrows_the_list(page: AppTest, runs: Path, samples: Any) -> None:
