@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..catalog import Action, Bottleneck, Catalog, Component, Equivalence, Method, Subcomponent, Tier, Truth
 from ..catalog.taxonomy import SUBCOMPONENTS
-from ..profiler.report import CellAdvice
+from ..profiler.report import CellAdvice, CellsLeft
 from ..profiler.vocabulary import Kind
 from .ranking import only_saves_steps
 
@@ -69,14 +69,35 @@ class Place:
 
 def cell_advice(kind: Kind, catalog: Catalog, setup: Mapping[str, object]) -> list[CellAdvice]:
     """Cells that relieve the kind here, in the order to try them; a cell that saves steps; cells to avoid."""
-    bottleneck = Bottleneck(kind.value)
-    cells = _by_cell(_possible(catalog.relieving(bottleneck), setup))
-    harming = _possible(_lengthening(catalog, bottleneck), setup)
+    helping, harming = _helping(kind, catalog, setup), _harming(kind, catalog, setup)
     return [
-        *_ordered(kind, cells),
+        *_ordered(kind, helping),
         *_step_savers(kind, catalog, setup),
-        *_avoided(kind, _by_cell(harming), cells),
+        *_avoided(kind, harming, helping),
     ]
+
+
+def cells_left(kind: Kind, catalog: Catalog, setup: Mapping[str, object]) -> list[CellsLeft]:
+    """How many more cells relieve the kind here than `cell_advice` gives, by component; and how many are to avoid."""
+    helping, harming = _helping(kind, catalog, setup), _harming(kind, catalog, setup)
+    beyond: dict[str | None, int] = {
+        str(component): sum(place.component is component for place in helping) - _most(component)
+        for component in _COMPONENTS
+    }
+    beyond[None] = len(harming) - MAX_AVOIDED
+    return [
+        CellsLeft(finding=kind, component=component, cells=cells)
+        for component, cells in beyond.items()
+        if cells > 0
+    ]
+
+
+def _helping(kind: Kind, catalog: Catalog, setup: Mapping[str, object]) -> dict[Place, list[Method]]:
+    return _by_cell(_possible(catalog.relieving(Bottleneck(kind.value)), setup))
+
+
+def _harming(kind: Kind, catalog: Catalog, setup: Mapping[str, object]) -> dict[Place, list[Method]]:
+    return _by_cell(_possible(_lengthening(catalog, Bottleneck(kind.value)), setup))
 
 
 def _lengthening(catalog: Catalog, bottleneck: Bottleneck) -> tuple[Method, ...]:
@@ -99,7 +120,6 @@ def _ordered(kind: Kind, cells: Mapping[Place, list[Method]]) -> list[CellAdvice
     """The fullest cells of each component, in the order to try them."""
     chosen: list[tuple[Place, list[Method]]] = []
     for component in _COMPONENTS:
-        most = MAX_ENGINEERING if component is Component.SYSTEM else MAX_OF_COMPONENT
         of_it = [(place, methods) for place, methods in cells.items() if place.component is component]
         of_it.sort(
             key=lambda item: (
@@ -109,9 +129,13 @@ def _ordered(kind: Kind, cells: Mapping[Place, list[Method]]) -> list[CellAdvice
                 _position(kind, item[0]),
             )
         )
-        chosen += of_it[:most]
+        chosen += of_it[: _most(component)]
     chosen.sort(key=lambda item: _position(kind, item[0]))
     return [_advice(kind, place, methods, _helps(kind, place, methods)) for place, methods in chosen]
+
+
+def _most(component: Component) -> int:
+    return MAX_ENGINEERING if component is Component.SYSTEM else MAX_OF_COMPONENT
 
 
 def _core(methods: Iterable[Method]) -> int:
@@ -200,6 +224,7 @@ def _advice(
         subcomponent=str(place.subcomponent),
         action=None if place.action is None else str(place.action),
         methods=[method.id for method in methods[:MAX_METHODS]],
+        methods_left=max(len(methods) - MAX_METHODS, 0),
         avoid=avoid,
         reason=reason,
     )

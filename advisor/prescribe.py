@@ -11,7 +11,7 @@ from ..catalog.vocabulary import Metric
 from ..catalog.wording import RISK_MEANINGS, expectation_sentence
 from ..profiler.report import Prescription, Report, RuledOut
 from ..profiler.vocabulary import Kind
-from .cells import cell_advice
+from .cells import cell_advice, cells_left
 from .evidence_rows import evidence_rows
 from .from_catalog import against, listed, ruled_out, step_savers
 from .known_setup import known_setup
@@ -58,6 +58,9 @@ def prescribe(report: Report, catalog: Catalog | None = None) -> Report:
             "ruled_out": _once(advice.ruled_out),
             "cells": [
                 cell for finding in told.findings for cell in cell_advice(finding.kind, known, told.setup)
+            ],
+            "cells_left": [
+                left for finding in told.findings for left in cells_left(finding.kind, known, told.setup)
             ],
         }
     )

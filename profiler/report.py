@@ -639,6 +639,15 @@ class CellAdvice(Part):
     methods: list[str] = []
     avoid: bool = False
     reason: str
+    methods_left: int = Field(default=0, description="methods of the cell beyond those that are named")
+
+
+class CellsLeft(Part):
+    """Cells for a finding beyond those that are given: of one component, or all that are to be avoided."""
+
+    finding: Kind
+    component: str | None = Field(description="None for cells to avoid")
+    cells: int
 
 
 class Prescription(Part):
@@ -753,6 +762,7 @@ class Report(Part):
     prescriptions: list[Prescription] = []
     ruled_out: list[RuledOut] = []
     cells: list[CellAdvice] = []
+    cells_left: list[CellsLeft] = []
     ranks: list[RankInfo] = []
     lost_ranks: list[int] = Field(
         default=[],

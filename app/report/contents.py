@@ -22,7 +22,7 @@ from ..figures import (
 )
 from ..stored import StoredRun
 from ..views import headings
-from ..views.advice import AdviceView, advice_view
+from ..views.advice import AdviceView, CellMatrix, advice_view
 from ..views.crossings import CrossingsView
 from ..views.details import Details, details
 from ..views.device import DeviceSteps, DeviceView
@@ -272,11 +272,16 @@ def _telemetry(view: TelemetryView) -> Section:
 
 def _where_else(advice: AdviceView) -> Iterator[Section]:
     if advice.cells:
-        cells = [block for matrix in advice.cells for block in _table(matrix.finding, cell_rows(matrix))]
+        cells = [block for matrix in advice.cells for block in _cells(matrix)]
         yield Section("cells", headings.CELLS, "", tuple(cells), aside=True)
     if advice.ruled_out:
         blocks = _table("", advice.ruled_out, folded=True)
         yield Section("ruled-out", headings.RULED_OUT, headings.RULED_OUT_CAPTION, tuple(blocks), aside=True)
+
+
+def _cells(matrix: CellMatrix) -> Iterator[Block]:
+    yield from _table(matrix.finding, cell_rows(matrix))
+    yield from _some(Sentences((matrix.left,)), matrix.left)
 
 
 def _setup(view: DiagnosisView) -> Iterator[Section]:

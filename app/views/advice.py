@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ...profiler.report import CellAdvice, Evidence, Prediction, Prescription, Report, Trial
+from ...profiler.report import CellAdvice, CellsLeft, Evidence, Prediction, Prescription, Report, Trial
 from ...profiler.vocabulary import RunStatus
 from . import format as text
 
@@ -100,20 +100,28 @@ class PrescriptionView:
 
 @dataclass(frozen=True)
 class CellView:
-    """A cell of the first taxonomy for a finding; ``avoid`` where its methods make the finding worse."""
+    """A cell of the first taxonomy for a finding; ``avoid`` where its methods make the finding worse.
+
+    ``methods_left`` counts those of its methods that are not named.
+    """
 
     subcomponent: str
     methods: tuple[str, ...]
     avoid: bool
     reason: str
+    methods_left: int = 0
 
 
 @dataclass(frozen=True)
 class CellMatrix:
-    """The cells for one finding: ``rows[component][action]`` holds those that lie there, maybe none."""
+    """The cells for one finding: ``rows[component][action]`` holds those that lie there, maybe none.
+
+    ``left`` says how many more there are; empty where there are none.
+    """
 
     finding: str
     rows: tuple[tuple[str, tuple[tuple[CellView, ...], ...]], ...]
+    left: str = ""
 
 
 @dataclass(frozen=True)
@@ -156,7 +164,7 @@ def advice_view(report: Report) -> AdviceView:
             _prescription(number, found, report.trials)
             for number, found in enumerate(report.prescriptions, start=1)
         ),
-        cells=tuple(_matrices(report.cells)),
+        cells=tuple(_matrices(report.cells, report.cells_left)),
         ruled_out=tuple(
             {"method": one.title, "for": str(one.finding), "ruled out because": one.reason}
             for one in report.ruled_out
@@ -275,17 +283,28 @@ def _measured(trial: Trial) -> str:
     )
 
 
-def _matrices(cells: Iterable[CellAdvice]) -> Iterable[CellMatrix]:
+def _matrices(cells: Iterable[CellAdvice], left: Sequence[CellsLeft]) -> Iterable[CellMatrix]:
     """One matrix per finding, in the order of the advice."""
     for finding, group in groupby(cells, key=lambda cell: cell.finding):
         found = list(group)
         rows = [(part, tuple(_cells(found, part, action) for action in ACTIONS)) for part in COMPONENTS]
-        yield CellMatrix(str(finding), tuple((part, row) for part, row in rows if any(row)))
+        shown = tuple((part, row) for part, row in rows if any(row))
+        yield CellMatrix(str(finding), shown, _left([one for one in left if one.finding == finding]))
+
+
+def _left(left: Sequence[CellsLeft]) -> str:
+    """How many cells are not shown, as one sentence."""
+    if not left:
+        return ""
+    parts = (
+        f"{one.cells:,} {'to avoid' if one.component is None else f'of {one.component}'}" for one in left
+    )
+    return f"And more cells: {', '.join(parts)}. The catalog has them all."
 
 
 def _cells(found: Sequence[CellAdvice], component: str, action: str | None) -> tuple[CellView, ...]:
     return tuple(
-        CellView(cell.subcomponent, tuple(cell.methods), cell.avoid, cell.reason)
+        CellView(cell.subcomponent, tuple(cell.methods), cell.avoid, cell.reason, cell.methods_left)
         for cell in found
         if cell.component == component and cell.action == action
     )

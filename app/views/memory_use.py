@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ...profiler.diagnosis.memory import PEAK, STEPS_LEFT
 from ...profiler.report import MemoryUse, Report
 from . import format as text
 
-#: The cause of a finding on memory that grows; a slope that no rule found is noise.
+#: A cause that only growth has, whose findings in older reports hold no forecast of their own.
 GROWING = "growing-memory"
 
 
@@ -30,7 +31,7 @@ def memory_use_view(report: Report) -> MemoryUseView | None:
     whole = max(use.peak_bytes, sum(part.bytes for part in use.parts), 1)
     return MemoryUseView(
         title="What fills the GPU's memory" if use.on_device else "What fills the process's memory",
-        caption=" ".join(_sentences(use, grows=any(one.cause == GROWING for one in report.findings))),
+        caption=" ".join(_sentences(use, _steps_left(report, use))),
         parts=tuple(
             (part.name, text.size(part.bytes), text.percent(part.bytes / whole), part.basis)
             for part in use.parts
@@ -39,13 +40,27 @@ def memory_use_view(report: Report) -> MemoryUseView | None:
     )
 
 
-def _sentences(use: MemoryUse, *, grows: bool) -> Iterator[str]:
+def _steps_left(report: Report, use: MemoryUse) -> float | None:
+    """When a finding predicts this memory to be used up; a slope that no rule found is noise."""
+    for finding in report.findings:
+        facts = {fact.name: fact.value for fact in finding.evidence}
+        if facts.get(PEAK, use.peak_bytes) != use.peak_bytes:
+            continue
+        left = facts.get(STEPS_LEFT)
+        if isinstance(left, int | float):
+            return left
+        if finding.cause == GROWING:
+            return use.steps_left
+    return None
+
+
+def _sentences(use: MemoryUse, steps_left: float | None) -> Iterator[str]:
     limit = "" if use.limit_bytes is None else f" of {text.size(use.limit_bytes)}"
     yield f"At its peak {text.size(use.peak_bytes)}{limit}."
     if use.parts:
         yield "Parameters, gradients and optimizer state were counted from the tensors; the rest is what remains."
-    if grows and use.steps_left is not None:
-        yield f"It grows; predicted to reach the limit in {use.steps_left:,.0f} steps."
+    if steps_left is not None:
+        yield f"It grows; predicted to be used up in {steps_left:,.0f} steps."
 
 
 def _facts(use: MemoryUse) -> Iterator[tuple[str, str]]:

@@ -87,11 +87,16 @@ def cell_rows(matrix: CellMatrix) -> list[dict[str, str]]:
             "part": f"{component}.{cell.subcomponent}",
             "what is done": action,
             "advice": "avoid" if cell.avoid else "look here",
-            "methods": ", ".join(cell.methods),
+            "methods": _methods(cell),
             "because": cell.reason,
         }
         for component, action, cell in cells
     ]
+
+
+def _methods(cell: CellView) -> str:
+    more = f" and {cell.methods_left:,} more" if cell.methods_left else ""
+    return ", ".join(cell.methods) + more
 
 
 def _cells(matrix: CellMatrix) -> Iterator[tuple[str, str, CellView]]:

@@ -8,7 +8,7 @@ from ..timeline.memory_use import ACTIVATIONS, DeviceMemory
 from ..timeline.process_memory import ProcessMemory
 from ..vocabulary import Severity
 from .finding import percent
-from .memory import grows, mega, memory_finding
+from .memory import PEAK, forecast, grows, mega, memory_finding
 from .thresholds import AT_LIMIT_SHARE, DOMINANT_PART, FRAGMENTED_SHARE, NEAR_LIMIT_SHARE, SOON_STEPS
 
 
@@ -19,16 +19,16 @@ def growing(observation: Observation) -> Finding | None:
     if device is None or growth is None or not grows(device.growth, growth):
         return None
     left = device.growth.steps_left
-    forecast = "" if left is None else f", and reaches its limit in about {left:,.0f} steps"
+    ends = "" if left is None else f", and reaches its limit in about {left:,.0f} steps"
     return memory_finding(
         observation,
         cause="growing-memory",
         severity=Severity.HIGH if left is not None and left < SOON_STEPS else Severity.MODERATE,
         summary=(
-            f"The GPU's memory grows by {mega(growth)} in every step{forecast}: "
+            f"The GPU's memory grows by {mega(growth)} in every step{ends}: "
             "something keeps what each step makes, such as losses or outputs kept with their graph."
         ),
-        evidence=(*_facts(device), *composition(observation.memory_use, device.growth)),
+        evidence=(*_facts(device), *forecast(left), *composition(observation.memory_use, device.growth)),
     )
 
 
@@ -86,7 +86,7 @@ def _facts(device: DeviceMemory) -> list[Fact]:
     unused = max(device.reserved_peak_bytes - device.allocated_peak_bytes, 0)
     growth = device.growth
     facts = [
-        Fact(name="peak memory", value=growth.peak_bytes, unit="bytes"),
+        Fact(name=PEAK, value=growth.peak_bytes, unit="bytes"),
         Fact(name="reserved and unused", value=unused, unit="bytes", basis="derived"),
         Fact(name="free in blocks in part in use", value=device.inactive_split_bytes, unit="bytes"),
         Fact(name="allocation retries", value=device.retries),

@@ -8,6 +8,9 @@ from ..timeline.process_memory import ProcessMemory
 from ..vocabulary import Kind, Severity
 from .thresholds import GROWTH_BYTES, GROWTH_SHARE, RISING_SHARE, confidence
 
+#: Names of the facts that say which memory a finding is about, and when one that grows is used up.
+PEAK, STEPS_LEFT = "peak memory", "used up in"
+
 
 def grows(memory: ProcessMemory, growth: float) -> bool:
     """Whether a growth per step is steady and large enough to matter."""
@@ -34,6 +37,11 @@ def memory_finding(
         evidence=list(evidence),
         summary=summary,
     )
+
+
+def forecast(left: float | None) -> list[Fact]:
+    """When a memory that grows is used up, as evidence; none where no limit is known."""
+    return [] if left is None else [Fact(name=STEPS_LEFT, value=left, unit="steps", basis="derived")]
 
 
 def mega(size: float) -> str:

@@ -13,7 +13,7 @@ from ..vocabulary import Severity
 from . import gpu_memory
 from .finding import percent
 from .gpu_memory import composition
-from .memory import grows, mega, memory_finding
+from .memory import PEAK, forecast, grows, mega, memory_finding
 from .thresholds import (
     AT_LIMIT_SHARE,
     COPIED_BYTES,
@@ -49,7 +49,7 @@ def _growing(observation: Observation) -> Finding | None:
     if memory is None or growth is None or not grows(memory, growth):
         return None
     cause, left = _cause(observation, memory), _steps_left(observation, memory, growth)
-    forecast = (
+    ends = (
         "" if left is None else f", and ends in about {left:,.0f} steps ({_time(left * observation.step_s)})"
     )
     return memory_finding(
@@ -57,9 +57,9 @@ def _growing(observation: Observation) -> Finding | None:
         cause=cause,
         severity=Severity.HIGH if left is not None and left < SOON_STEPS else Severity.MODERATE,
         summary=(
-            f"The training process's memory grows by {mega(growth)} in every step{forecast}: {_GROWTH[cause]}."
+            f"The training process's memory grows by {mega(growth)} in every step{ends}: {_GROWTH[cause]}."
         ),
-        evidence=(*_evidence(memory), *composition(observation.memory_use, memory)),
+        evidence=(*_evidence(memory), *forecast(left), *composition(observation.memory_use, memory)),
     )
 
 
@@ -165,7 +165,7 @@ def _near_limit(observation: Observation) -> Finding | None:
 
 
 def _evidence(memory: ProcessMemory) -> tuple[Fact, ...]:
-    facts = [Fact(name="peak memory", value=memory.peak_bytes, unit="bytes")]
+    facts = [Fact(name=PEAK, value=memory.peak_bytes, unit="bytes")]
     if memory.growth_bytes_per_step is not None:
         facts.append(
             Fact(name="growth per step", value=memory.growth_bytes_per_step, unit="bytes", basis="derived")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
-from trainrx.advisor.cells import cell_advice
-from trainrx.catalog import Bottleneck, Catalog
+from trainrx.advisor.cells import cell_advice, cells_left
+from trainrx.catalog import Bottleneck, Catalog, Method, Truth
 from trainrx.profiler.vocabulary import Kind
 
 COMPONENTS = ["system", "function", "data", "optimization"]
@@ -66,3 +68,30 @@ def test_a_cell_of_rounding_is_told_from_one_that_changes_the_learning(bundled: 
     assert "rounding at most" in cells["system", "precision", "restrict"].reason
     assert "leaves what is learned alone" in cells["system", "kernels", None].reason
     assert "judge by quality against cost" in cells["data", "training-data", "remove"].reason
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_cells_and_methods_that_are_not_shown_are_counted(kind: Kind, bundled: Catalog) -> None:
+    # GIVEN all methods that relieve a finding on this setup, and those that make it worse
+    word = Bottleneck(kind.value)
+    possible = [one for one in bundled.methods.values() if one.needs_met(GPU_TEXT).truth is not Truth.FALSE]
+    relieving = Counter(place(one) for one in possible if word in one.relieves)
+    harming = Counter(place(one) for one in possible if word in one.lengthens)
+    # WHEN cells are advised
+    advice = [one for one in cell_advice(kind, bundled, GPU_TEXT) if "saves steps" not in one.reason]
+    left = {one.component: one.cells for one in cells_left(kind, bundled, GPU_TEXT)}
+    # THEN those that are shown and those that are counted are all cells
+    for component in COMPONENTS:
+        shown = sum(one.component == component and not one.avoid for one in advice)
+        assert shown + left.get(component, 0) == sum(cell[0] == component for cell in relieving)
+    assert sum(one.avoid for one in advice) + left.get(None, 0) == len(harming)
+    assert 0 not in left.values()
+    # AND methods that are named and those that are counted are all methods of a cell
+    for one in advice:
+        cell = (one.component, one.subcomponent, one.action)
+        assert len(one.methods) + one.methods_left == (harming if one.avoid else relieving)[cell]
+
+
+def place(method: Method) -> tuple[str, str, str | None]:
+    found = method.placement
+    return str(found.component), str(found.subcomponent), None if found.action is None else str(found.action)

@@ -245,6 +245,16 @@ def test_a_run_without_findings_gets_no_prescription(
     assert prescribe(make_report(), bundled).prescriptions == []
 
 
+def test_the_advice_counts_the_cells_that_it_does_not_show(
+    make_report: Callable[..., Report], bundled: Catalog
+) -> None:
+    advised = prescribe(make_report((Kind.COMPUTE, 0.9), (Kind.DATA_LOADING, 0.3)), bundled)
+    assert list(dict.fromkeys(left.finding for left in advised.cells_left)) == [
+        Kind.COMPUTE,
+        Kind.DATA_LOADING,
+    ]
+
+
 def test_step_savers_say_that_curves_judge_them(make_report: Callable[..., Report], bundled: Catalog) -> None:
     report = make_report((Kind.COMPUTE, 0.9), setup={"device.kind": "cuda", "task.domain": "vision"})
     last = prescribe(report, bundled).prescriptions[-1]

@@ -15,6 +15,7 @@ import pytest
 from trainrx.profiler.agent import format as layout
 from trainrx.profiler.report import (
     CellAdvice,
+    CellsLeft,
     CollectiveSkew,
     Crossing,
     DeviceShares,
@@ -268,12 +269,15 @@ def advised_report(name: str = "advised", **changes: Any) -> Report:
     cell = CellAdvice(finding=Kind.DATA_LOADING, component="system", subcomponent="input-pipeline", action=None,
                       methods=["dataloader-num-workers"], reason="22 methods relieve data-loading")  # fmt: skip
     worse = cell.model_copy(
-        update={"component": "data", "action": "retrofit", "avoid": True, "methods": ["augmix"]}
-    )
+        update={"component": "data", "action": "retrofit", "avoid": True, "methods": ["augmix"],
+                "methods_left": 6, "reason": "it makes data loading worse"}
+    )  # fmt: skip
     advice = {
         "prescriptions": [prescription(), unsure],
         "trials": [trial()],
         "cells": [cell, worse],
+        "cells_left": [CellsLeft(finding=Kind.DATA_LOADING, component="function", cells=4),
+                       CellsLeft(finding=Kind.DATA_LOADING, component=None, cells=2)],
         "ruled_out": [RuledOut(method="pin-memory", title="Pinned host memory", finding=Kind.DATA_LOADING,
                                reason="needs a GPU")],
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which processes of a run are taken as ranks of one job: blamed for each other's end, compared with each other."""
+"""The way from recordings to a report: what heads the diagnosis, and which processes of a run are ranks of one job."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pytest
 from trainrx.profiler.agent import format as layout
 from trainrx.profiler.analysis import _losses, analyse
 from trainrx.profiler.recording import RankRecording
+from trainrx.profiler.report import Report
 from trainrx.profiler.store import Manifest, RunFolder
-from trainrx.profiler.vocabulary import Kind, RunStatus
+from trainrx.profiler.vocabulary import Kind, RunStatus, Severity
 
 S = 1_000_000_000
 FAILED = Manifest.model_construct(status=RunStatus.FAILED, note=None)
@@ -61,23 +62,23 @@ def test_processes_that_exchange_by_hand_are_of_one_job(
 
 
 @pytest.fixture
-def analysed_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Analyses recordings as those of one run and returns the kinds of its findings."""
+def analysed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Analyses recordings as those of one run and returns its report."""
 
-    def kinds(*recordings: RankRecording) -> set[Kind]:
+    def report(*recordings: RankRecording) -> Report:
         run = RunFolder(tmp_path)
         run.write_manifest(
             Manifest(id="a", command=[], cwd="", started="", status=RunStatus.FINISHED, exit_code=0)
         )
         monkeypatch.setattr("trainrx.profiler.analysis.read_ranks", lambda path: list(recordings))
-        return {finding.kind for finding in analyse(run).report.findings}
+        return analyse(run).report
 
-    return kinds
+    return report
 
 
 @pytest.mark.parametrize(("world_size", "found"), [(1, False), (2, True)])
 def test_trainings_that_share_a_run_do_not_wait_for_each_other(
-    make_recording: Any, analysed_kinds: Any, world_size: int, found: bool
+    make_recording: Any, analysed: Any, world_size: int, found: bool
 ) -> None:
     # GIVEN two processes of one run, one with steps a hundred times as long as the other's
     facts = {"process": [{"world_size": world_size}]}
@@ -89,4 +90,33 @@ def test_trainings_that_share_a_run_do_not_wait_for_each_other(
         for each in (S // 10, 10 * S)
     )
     # WHEN the run is analysed THEN the slow one keeps the quick one waiting only if both are of one job
-    assert (Kind.STRAGGLERS in analysed_kinds(quick, replace(slow, rank=1))) is found
+    kinds = {one.kind for one in analysed(quick, replace(slow, rank=1)).findings}
+    assert (Kind.STRAGGLERS in kinds) is found
+
+
+def test_several_findings_of_a_run_stand_by_the_time_that_they_expose(
+    make_recording: Any, analysed: Any
+) -> None:
+    # GIVEN steps of 100 ms, of which the model takes 50, saving takes 10 and evaluating takes 30
+    stages = (
+        (layout.DATA_WAIT, 0, 5, 1),
+        (layout.FORWARD, 5, 25, layout.IN_TRAINING),
+        (layout.BACKWARD, 25, 55, 0),
+        (layout.OPTIMIZER, 55, 60, 1),
+        (layout.CHECKPOINT, 60, 70, 0),
+        (layout.DATA_WAIT, 70, 85, 2),
+        (layout.FORWARD, 85, 100, layout.WITHOUT_GRADIENTS),
+    )
+    ms = S // 1000
+    spans = [
+        (code, start + begin * ms, start + end * ms, argument)
+        for start in range(0, 25 * 100 * ms, 100 * ms)
+        for code, begin, end, argument in ((layout.STEP, 0, 100, 2), *stages)
+    ]
+    # WHEN the run is analysed
+    report = analysed(make_recording(spans, facts={"process": [{"world_size": 1, "device_kind": "cpu"}]}))
+    # THEN the dearer one heads the diagnosis, though its name comes later, and notes stand behind both
+    found = [(one.kind, round(one.ms_per_step)) for one in report.findings[:2]]
+    assert found == [(Kind.EVALUATION, 30), (Kind.CHECKPOINT_IO, 10)]
+    assert all(one.severity is Severity.NOTE for one in report.findings[2:])
+    assert report.verdict.startswith("Evaluating takes 30.0 ms per training step")

@@ -83,8 +83,53 @@ def test_the_card_shows_failures_and_what_the_machine_cannot_show() -> None:
     text = card(scores, "a machine")
     assert "| a | logging | ✓ logging 30 % |" in text and "1.70× (1.50–1.90)" in text
     assert "failed: it fell over" in text and "c: needs a GPU" in text
-    assert "headline right: 1 of 2 (50 %)" in text
+    assert "headline right: 1 of 2 (50 %, goal 95 %)" in text
+    assert (
+        len(
+            {
+                line.count("|")
+                for line in text.splitlines()
+                if line.startswith(("| a |", "| b |", "| scenario"))
+            }
+        )
+        == 1
+    )
     assert "| evaluation | · | 1 |" in confusion(scores[:2])
+
+
+def test_a_gain_beyond_what_was_predicted_to_be_possible_is_told_in_its_row() -> None:
+    # GIVEN one gain within its bound, one above it by less than noise, and one far above it
+    scores = [
+        Score("a", "logging", predicted=1.5, bound=2.0, measured=[1.5]),
+        Score("b", "logging", predicted=1.5, bound=2.0, measured=[2.05]),
+        Score("c", "logging", predicted=1.5, bound=2.0, measured=[2.2, 2.4, 2.6]),
+        Score("d", "logging", measured=[2.4]),
+    ]
+    # WHEN the card is written
+    rows = {line.split(" | ")[0]: line for line in card(scores, "a machine").splitlines()}
+    # THEN the bound stands beside the prediction, and only the last of the three says that it lies above
+    assert rows["| scenario"].endswith("| predicted | bound | measured |")
+    assert rows["| a"].endswith("| 1.50× | 2.00× | 1.50× |")
+    assert rows["| b"].endswith("| 1.50× | 2.00× | 2.05× |")
+    assert rows["| c"].endswith("| 1.50× | 2.00× | 2.40× (2.20–2.60), above the bound |")
+    assert rows["| d"].endswith("| – | – | 2.40× |")
+
+
+def test_every_rate_stands_beside_its_goal() -> None:
+    scores = [
+        Score("a", "logging", headline_ok=True, cause_ok=True, remedy=4, predicted=1.5, bound=1.6, measured=[2.0]),
+        Score("b", "logging", headline_ok=False, place_ok=False, remedy=1, predicted=1.5, bound=3.0, measured=[1.5]),
+        Score("c", "healthy", headline_ok=False),
+    ]  # fmt: skip
+    assert summary(scores).splitlines() == [
+        "- headline right: 1 of 3 (33 %, goal 95 %)",
+        "- cause and where right: 1 of 2 (50 %, goal 85 %)",
+        "- remedy among the first 3: 1 of 2 (50 %, goal 90 %)",
+        "- alarms on healthy runs: 1 of 1 (goal 0)",
+        "- wrong textbook advice first: 0",
+        "- median |predicted / measured − 1|: 12 % over 2 (goal at most 20 %)",
+        "- measured above the bound by more than 5 %: 1 (goal 0)",
+    ]
 
 
 @pytest.mark.parametrize("facts", [{"causes": ["x"]}, {"lines": ["x"]}, {"unknown": 1}, {"kind": "laziness"}])

@@ -1,7 +1,8 @@
-"""The taxonomy's cells for one finding as a small table: where to look, in green, and where not, struck."""
+"""The taxonomy's cells for one finding as a small table: where to look, in green, and where not, dashed, with why."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
 from urllib.parse import urlencode
 
@@ -17,7 +18,8 @@ def matrix(found: CellMatrix) -> str:
         f"<tr><th>{escape(part)}</th>{''.join(f'<td>{_cells(row[number])}</td>' for number in used)}</tr>"
         for part, row in found.rows
     )
-    return f'<div class="rx-cells"><table><tr><th></th>{head}</tr>{rows}</table></div>'
+    left = f'<p class="rx-quiet">{escape(found.left)}</p>' if found.left else ""
+    return f'<div class="rx-cells"><table><tr><th></th>{head}</tr>{rows}</table>{left}</div>'
 
 
 def _cells(cells: tuple[CellView, ...]) -> str:
@@ -25,12 +27,18 @@ def _cells(cells: tuple[CellView, ...]) -> str:
 
 
 def _cell(cell: CellView) -> str:
-    kind, word = ("avoid", "avoid: ") if cell.avoid else ("look", "")
-    links = " ".join(_link(method) for method in cell.methods)
+    name, links = escape(cell.subcomponent), " ".join((*map(_link, cell.methods), *_more(cell)))
+    if not cell.avoid:
+        return f'<div class="rx-cell look" title="{escape(cell.reason)}"><b>{name}</b> {links}</div>'
     return (
-        f'<div class="rx-cell {kind}" title="{escape(cell.reason)}"><b>{word}{escape(cell.subcomponent)}</b> '
-        f"{links}</div>"
+        f'<div class="rx-cell avoid"><b>avoid: {name}</b> {links}'
+        f'<div class="rx-small">{escape(cell.reason)}</div></div>'
     )
+
+
+def _more(cell: CellView) -> Iterator[str]:
+    if cell.methods_left:
+        yield f'<span class="rx-small">and {cell.methods_left:,} more</span>'
 
 
 def _link(method: str) -> str:

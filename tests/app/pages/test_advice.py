@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,9 @@ def test_full_shows_prescriptions_cells_and_what_was_ruled_out(
     labels = [box.label.replace("\\", "") for box in page.expander]
     assert labels[0].startswith("**1. DataLoader worker processes, predicted 1.80×")
     assert labels[-1] == "Ruled out here: 1"
+    assert page.dataframe[-1].value.to_dict("records") == [
+        {"method": "Pinned host memory", "for": "data-loading", "ruled out because": "needs a GPU"}
+    ]
     assert [block.value for block in page.code][:2] == [
         "DataLoader(..., num_workers=2)",
         "trainrx try a loader.num_workers=2",
@@ -57,6 +61,16 @@ def test_full_shows_prescriptions_cells_and_what_was_ruled_out(
     assert shown.index("no gain on a slow disk") < shown.index("2.07× on 8 GPUs")
     assert 'href="methods?method=augmix"' in shown
     assert "Trial 1: faster" in shown
+
+
+def test_why_a_cell_is_to_be_avoided_and_what_is_not_shown_can_be_read_without_a_mouse(
+    page: AppTest, runs: Path, samples: Any
+) -> None:
+    samples.store(runs, "a", report=samples.advised_report("a"))
+    shown = html(opened(page, "a"))
+    text = re.sub(r"<[^>]*>", " ", shown)
+    assert re.search(r"avoid: input-pipeline\s+augmix\s+and 6 more\s+it makes data loading worse", text)
+    assert "And more cells: 4 of function, 2 to avoid. The catalog has them all." in text
 
 
 def test_the_address_narrows_the_list(page: AppTest, runs: Path, samples: Any) -> None:

@@ -13,6 +13,7 @@ from trainrx.app.report.blocks import (
     Findings,
     KeyFigures,
     Prescriptions,
+    Sentences,
     Settings,
     Stages,
     Table,
@@ -50,6 +51,10 @@ def test_a_recorded_run_has_the_diagnosis_then_the_advice_then_the_details(runs:
     assert found.first_advice.startswith("First to try: DataLoader worker processes")
     assert [len(blocks(found, kind)) for kind in (Stages, Findings, Prescriptions)] == [1, 1, 1]
     assert blocks(found, Prescriptions)[0].run == "a"
+    where_else = next(section for section in found.sections if section.name == "cells")
+    assert where_else.blocks[-1] == Sentences(
+        ("And more cells: 4 of function, 2 to avoid. The catalog has them all.",)
+    )
 
 
 def test_an_imported_trace_has_device_ranks_memory_and_what_ifs(runs: Path, samples: Any) -> None:

@@ -41,3 +41,20 @@ def test_the_cost_of_the_deep_window_is_told_where_there_was_one(samples: Any) -
         "none of that is in the timing"
     ) in printed(render(report, Path("runs/a")))
     assert "deep window" not in printed(render(samples.full_report(), Path("runs/a")))
+
+
+def test_the_first_three_prescriptions_are_printed_and_the_rest_counted(samples: Any) -> None:
+    # GIVEN five prescriptions WHEN they are printed
+    five = [samples.prescription(title=f"Change {letter}", how=f"do {letter}") for letter in "ABCDE"]
+    text = printed(render(samples.advised_report(prescriptions=five), Path("runs/a")))
+    # THEN three stand there in order, each with how, and what is left is counted
+    shown = [line.split("  ")[0] for line in text.splitlines() if "Change" in line]
+    assert shown == ["1. Change A", "2. Change B", "3. Change C"]
+    assert "do C" in text and "do D" not in text
+    assert "and 2 more, in the dashboard and with --json" in text
+
+
+def test_three_prescriptions_leave_none_to_count(samples: Any) -> None:
+    three = [samples.prescription(title=f"Change {letter}") for letter in "ABC"]
+    text = printed(render(samples.advised_report(prescriptions=three), Path("runs/a")))
+    assert "3. Change C" in text and "more, in the dashboard" not in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainrx.app.views.advice import ACTIONS, advice_view, first_advice, wanted
+from trainrx.app.views.tables import cell_rows
 
 
 def test_prescriptions_keep_their_order_and_say_what_is_not_predicted(samples: Any) -> None:
@@ -55,6 +56,14 @@ def test_cells_lie_by_part_and_action(samples: Any) -> None:
     assert list(rows) == ["system", "data"]
     assert [cell.avoid for cell in rows["system"][ACTIONS.index(None)]] == [False]
     assert [cell.methods for cell in rows["data"][ACTIONS.index("retrofit")]] == [("augmix",)]
+
+
+def test_cells_and_methods_that_are_not_shown_are_counted(samples: Any) -> None:
+    (matrix,) = advice_view(samples.advised_report()).cells
+    assert matrix.left == "And more cells: 4 of function, 2 to avoid. The catalog has them all."
+    assert [row["methods"] for row in cell_rows(matrix)] == ["dataloader-num-workers", "augmix and 6 more"]
+    (whole,) = advice_view(samples.advised_report(cells_left=[])).cells
+    assert whole.left == ""
 
 
 def test_why_nothing_is_prescribed_is_said(samples: Any) -> None:

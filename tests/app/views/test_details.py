@@ -18,12 +18,15 @@ from trainrx.app.views.ranks import MAX_ROWS, rank_matrix
 from trainrx.app.views.run_list import script_name
 from trainrx.app.views.telemetry import telemetry_view
 from trainrx.app.views.what_ifs import what_if_view
+from trainrx.profiler.diagnosis.memory import PEAK, STEPS_LEFT
 from trainrx.profiler.report import (
     ClockInfo,
     CollectiveUse,
     Crossing,
     DeviceShares,
     DeviceStageInfo,
+    Fact,
+    Finding,
     MemoryPart,
     MemoryUse,
     StageShare,
@@ -128,6 +131,32 @@ def test_memory_is_shared_out_to_its_uses(samples: Any) -> None:
     assert {dict(view.facts)[name] for name in unknown} == {"n/a"}
     alone = MemoryUse(on_device=False, peak_bytes=100)
     assert details(samples.full_report(memory_use=alone)).memory_use is None
+
+
+@pytest.mark.parametrize("cause", ["growing-memory", "gc-disabled", "eval-without-no-grad"])
+def test_the_forecast_of_a_memory_that_grows_is_told_whatever_makes_it_grow(samples: Any, cause: str) -> None:
+    # GIVEN a process whose own limit is 9,000 steps away, and a finding that heeds what the machine has left
+    use = MemoryUse(
+        on_device=False, peak_bytes=2**30, limit_bytes=2**34, steps_left=9000.0,
+        parts=[MemoryPart(name="parameters", bytes=2**30)],
+    )  # fmt: skip
+    known = [Fact(name=PEAK, value=2**30), Fact(name=STEPS_LEFT, value=700.4)]
+    growing = samples.finding().model_copy(update={"cause": cause, "evidence": known})
+    # WHEN it is shown THEN its memory says what the finding says
+    assert "used up in 700 steps" in caption_of(samples, use, growing)
+    # AND a finding on another memory, or one that is merely full, says nothing of it
+    other = growing.model_copy(update={"evidence": [known[0].model_copy(update={"value": 5}), known[1]]})
+    assert "steps" not in caption_of(samples, use, other)
+    endless = other.model_copy(update={"cause": "growing-memory", "evidence": other.evidence[:1]})
+    assert "steps" not in caption_of(samples, use, endless)
+    full = growing.model_copy(update={"cause": "eval-without-no-grad", "evidence": known[:1]})
+    assert "steps" not in caption_of(samples, use, full)
+
+
+def caption_of(samples: Any, use: MemoryUse, found: Finding) -> str:
+    view = details(samples.full_report(memory_use=use, findings=[found])).memory_use
+    assert view is not None
+    return view.caption
 
 
 def test_what_ifs_come_best_first_and_what_brings_nothing_is_named(samples: Any) -> None:

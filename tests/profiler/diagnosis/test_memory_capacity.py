@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from trainrx.profiler.diagnosis import diagnose, memory_capacity
-from trainrx.profiler.report import HostTelemetry, MemoryPart, MemoryUse, Telemetry
+from trainrx.profiler.diagnosis.memory import STEPS_LEFT
+from trainrx.profiler.report import Finding, HostTelemetry, MemoryPart, MemoryUse, Telemetry
 from trainrx.profiler.timeline.memory_use import ACTIVATIONS, DeviceMemory
 from trainrx.profiler.timeline.process_memory import ProcessMemory
 from trainrx.profiler.timeline.worker_memory import WorkerMemory
@@ -108,6 +109,7 @@ def test_growth_on_the_gpu_comes_before_a_full_one(observe) -> None:
     found = memory_capacity.find(observe(MODEL, memory=GROWING, device_memory=device))
     assert found is not None and found.cause == "growing-memory"
     assert "The GPU's memory grows by 20.0 MB" in found.summary and "about 50 steps" in found.summary
+    assert forecast_of(found) == pytest.approx(50)
 
 
 def machine(**host: int) -> Telemetry:
@@ -120,11 +122,35 @@ def test_a_forecast_heeds_what_the_machine_has_left_and_tells_the_time(observe) 
         observe(MODEL, memory=GROWING, telemetry=machine(available_bytes=400 * MEGA))
     )
     assert found is not None and "200 steps (6 seconds)" in found.summary
+    assert forecast_of(found) == pytest.approx(200)
     # AND with much free the process's own limit counts
     found = memory_capacity.find(
         observe(MODEL, memory=GROWING, telemetry=machine(available_bytes=90_000 * MEGA))
     )
     assert found is not None and "3,800 steps (2 minutes)" in found.summary
+    assert forecast_of(found) == pytest.approx(3800)
+
+
+def forecast_of(found: Finding) -> object:
+    return next((fact.value for fact in found.evidence if fact.name == STEPS_LEFT), None)
+
+
+@pytest.mark.parametrize(
+    ("memory", "setup", "cause", "forecast"),
+    [
+        (GROWING, {}, "growing-memory", 3800),
+        (GROWING, {"python.gc_enabled": False}, "gc-disabled", 3800),
+        (replace(GROWING, peak_in_evaluation=True), {}, "eval-without-no-grad", 3800),
+        (replace(GROWING, limit_bytes=None), {}, "growing-memory", None),
+        (replace(STEADY, peak_bytes=7500 * MEGA, peak_in_evaluation=True), {}, "eval-without-no-grad", None),
+    ],
+)
+def test_every_growth_is_forecast_and_nothing_that_is_merely_full(
+    observe, memory: ProcessMemory, setup: dict[str, object], cause: str, forecast: float | None
+) -> None:
+    found = memory_capacity.find(observe(MODEL, setup=setup, memory=memory, evaluation_gradient_share=1.0))
+    assert found is not None and found.cause == cause
+    assert forecast_of(found) == (forecast if forecast is None else pytest.approx(forecast))
 
 
 @pytest.mark.parametrize(
