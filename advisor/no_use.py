@@ -62,7 +62,7 @@ _BESIDE_THE_LOOP = {
 _NO_CHECKPOINT = "this finding is not about checkpoints"
 _ONLY_FOR: Mapping[str, tuple[set[Kind], str]] = {
     "dataloader-num-workers": (
-        {Kind.DATA_LOADING, Kind.STRAGGLERS, Kind.MEMORY_CAPACITY},
+        {Kind.DATA_LOADING, Kind.STRAGGLERS, Kind.MEMORY_CAPACITY, Kind.CPU_THREADS},
         "this finding is not about waiting for data",
     ),
     "async-checkpoint": ({Kind.CHECKPOINT_IO, Kind.STRAGGLERS}, _NO_CHECKPOINT),

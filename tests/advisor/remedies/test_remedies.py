@@ -210,10 +210,33 @@ def test_oversubscription_limits_the_workers_threads_first(
     assert [one.knob for one in answers(case).proposals] == ["loader.worker_threads=1", "threads.intraop=1"]
 
 
+def test_threads_of_two_ranks_are_shared_out_over_the_cores(
+    make_report: Callable[..., Report], make_finding: Callable[..., Finding]
+) -> None:
+    finding = make_finding(Kind.CPU_THREADS, 0.5, cause="oversubscribed")
+    setup = {"device.kind": "cpu", "cpu.cores": 4, "cpu.threads": 4, "local_world_size": 2}
+    case = Case(make_report(finding, setup=setup), finding)
+    assert [one.knob for one in answers(case).proposals] == ["threads.intraop=2"]
+
+
 CROWD = LoaderReport(
     num_workers=16, batches=40, samples_per_batch=8, sample_wall_s=0.005, sample_cpu_s=0.005, collate_wall_s=0.0,
     collate_cpu_s=0.0, cpu_share=1.0, core_wait_share=0.7, starts=0,
 )  # fmt: skip
+
+
+def test_a_crowd_of_workers_with_one_thread_each_is_made_smaller_not_its_threads(
+    make_report: Callable[..., Report], make_finding: Callable[..., Finding]
+) -> None:
+    # GIVEN 16 workers of one thread on 4 cores that hardly let the training wait for data
+    crowd = [Fact(name="threads of loader workers", value=16)]
+    finding = make_finding(Kind.CPU_THREADS, 0.4, cause="oversubscribed", evidence=crowd)
+    setup = {"device.kind": "cpu", "cpu.cores": 4, "cpu.threads": 4, "loader.num_workers": 16}
+    loader = CROWD.model_copy(update={"worker_threads": 1})
+    case = Case(make_report(finding, setup=setup, loader=loader), finding)
+    # WHEN it is answered THEN by fewer workers, then by fewer threads beside them
+    assert [one.knob for one in answers(case).proposals] == ["loader.num_workers=3", "threads.intraop=1"]
+    assert no_use("dataloader-num-workers", Kind.CPU_THREADS, case.report) is None
 
 
 def test_a_crowd_of_workers_is_made_smaller(

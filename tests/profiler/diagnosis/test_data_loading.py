@@ -44,6 +44,26 @@ def test_causes(observe, workers: int, facts: dict[str, Any], cause: str) -> Non
     assert found is not None and found.cause == cause
 
 
+@pytest.mark.parametrize(
+    ("threads", "waited", "cause"),
+    [
+        (16, 0.2, "oversubscribed"),
+        (16, 0.02, "too-few-workers"),  # the pools idle
+        (16, None, "too-few-workers"),
+        (2, 0.2, "too-few-workers"),  # as many threads as cores: others took them
+        (1, 0.2, "too-few-workers"),
+    ],
+)
+def test_threads_of_workers_count_against_the_cores_on_a_gpu_too(
+    observe, threads: int, waited: float | None, cause: str
+) -> None:
+    setup = {"loader.num_workers": 4, "cpu.cores": 8, "device.kind": "cuda"}
+    made = loader(num_workers=4, worker_threads=threads, core_wait_share=waited, cpu_share=0.7)
+    found = data_loading.find(observe(WAITING, setup=setup, loader=made))
+    assert found is not None and found.cause == cause
+    assert ("of 16 threads each" in found.summary) is (cause == "oversubscribed")
+
+
 @pytest.mark.parametrize("workers", [0, 1])
 @pytest.mark.parametrize(
     ("facts", "said"),
