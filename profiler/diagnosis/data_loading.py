@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..core_wait import NOTEWORTHY_SHARE
 from ..observation import Observation
 from ..report import Fact, Finding, LoaderReport, TransformReport, Where
-from ..vocabulary import Kind, Stage
+from ..vocabulary import Kind, Severity, Stage
 from .finding import ms, percent, short_path, stage_finding
-from .thresholds import CROWDED_SHARE, DOMINANT_PART, STARVED_SHARE, WAITING_CPU_SHARE
+from .thresholds import CROWDED_SHARE, DOMINANT_PART, SELDOM_EMPTY_SHARE, STARVED_SHARE, WAITING_CPU_SHARE
 
 
 def find(observation: Observation) -> Finding | None:
@@ -17,7 +17,7 @@ def find(observation: Observation) -> Finding | None:
     cause = _cause(observation, loader, workers)
     where = _where(observation, loader)
     wait = f"waits {ms(observation.seconds(Stage.DATA_WAIT))} of every step ({percent(share)}) for data"
-    return stage_finding(
+    found = stage_finding(
         observation,
         Kind.DATA_LOADING,
         Stage.DATA_WAIT,
@@ -26,6 +26,22 @@ def find(observation: Observation) -> Finding | None:
         where=where,
         evidence=_evidence(loader, workers),
     )
+    return found if found is None or loader is None or not workers else _handed_over(found, loader)
+
+
+def _handed_over(found: Finding, loader: LoaderReport) -> Finding:
+    """A moderate wait is a note where workers keep up: few fetches found the queue empty, handing over is the rest.
+
+    A high one is more than handing over takes. Queues are seldom empty too where only the first fetch of an epoch
+    waits for new workers, and where workers leave the training no core.
+    """
+    empty = loader.empty_share
+    if empty is None or empty > SELDOM_EMPTY_SHARE or found.severity is not Severity.MODERATE:
+        return found
+    if found.cause in ("worker-restart", "oversubscribed"):
+        return found
+    told = f"Only {percent(empty)} of its fetches found no batch ready: handing batches over takes the rest."
+    return found.model_copy(update={"severity": Severity.NOTE, "summary": f"{found.summary} {told}"})
 
 
 def _cause(observation: Observation, loader: LoaderReport | None, workers: int | None) -> str | None:

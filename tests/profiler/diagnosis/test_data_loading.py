@@ -8,7 +8,7 @@ import pytest
 
 from trainrx.profiler.diagnosis import data_loading
 from trainrx.profiler.report import LoaderLine, LoaderReport, TransformReport
-from trainrx.profiler.vocabulary import Stage
+from trainrx.profiler.vocabulary import Severity, Stage
 
 WAITING = {Stage.DATA_WAIT: 30.0, Stage.FORWARD: 5.0, Stage.BACKWARD: 5.0}
 
@@ -84,6 +84,27 @@ def test_what_is_said_of_a_batch_agrees_with_the_evidence(
     )
     found = data_loading.find(seen)
     assert found is not None and said in found.summary
+
+
+@pytest.mark.parametrize(
+    ("waits_ms", "empty", "facts", "severity"),
+    [
+        (21.0, 0.05, {}, Severity.NOTE),
+        (21.0, 0.9, {}, Severity.MODERATE),  # the workers are too slow
+        (21.0, None, {}, Severity.MODERATE),  # nobody counted
+        (60.0, 0.05, {}, Severity.HIGH),  # few fetches wait, but long
+        (21.0, 0.05, {"start_s": 0.2, "starts": 5}, Severity.MODERATE),  # as new workers are waited for
+        (21.0, 0.05, {"num_workers": 0}, Severity.MODERATE),
+    ],
+)
+def test_handing_batches_over_is_a_note_while_workers_keep_up(
+    observe, waits_ms: float, empty: float | None, facts: dict[str, Any], severity: Severity
+) -> None:
+    made = loader(empty_share=empty, **facts)
+    stages = {Stage.DATA_WAIT: waits_ms, Stage.FORWARD: 79.0}
+    found = data_loading.find(observe(stages, setup={"loader.num_workers": made.num_workers}, loader=made))
+    assert found is not None and found.severity is severity
+    assert ("Only 5.0 % of its fetches" in found.summary) is (severity is Severity.NOTE)
 
 
 def test_workers_that_told_nothing_have_no_cause(observe) -> None:
