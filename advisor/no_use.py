@@ -23,7 +23,8 @@ def _is_false(name: str) -> Callable[[Setup], bool]:
 #: The cause of a finding for which activations were seen to be computed twice.
 NEEDLESS_RECOMPUTATION = "needless-recomputation"
 
-_CHECKS: Mapping[str, tuple[Callable[[Setup], bool], str]] = {
+#: What a setup tells to be on already, by method, with the words for it.
+CHECKS: Mapping[str, tuple[Callable[[Setup], bool], str]] = {
     "dataloader-persistent-workers": (_is_true("loader.persistent_workers"), "persistent_workers is on"),
     "pin-memory": (_is_true("loader.pin_memory"), "pin_memory is on"),
     "torch-compile-default": (_is_true("model.compiled"), "the model is compiled"),
@@ -41,6 +42,21 @@ _CHECKS: Mapping[str, tuple[Callable[[Setup], bool], str]] = {
     "ddp": (lambda setup: "ddp.gradient_bytes" in setup, "the model is under DistributedDataParallel"),
     "fsdp-no-reshard": (_is_false("fsdp.reshard_after_forward"), "reshard_after_forward is off"),
     "zero-grad-set-to-none": (lambda setup: True, "it is PyTorch's default since 2.0"),
+}
+
+
+#: What the recorded steps show to be on already.
+SEEN: Mapping[str, tuple[Callable[[Report], bool], str]] = {
+    "worker-thread-limit": (
+        lambda report: report.loader is not None and report.loader.worker_threads == 1,
+        "workers compute with one thread each; only cv2 keeps a pool of its own: cv2.setNumThreads(0) in each worker",
+    ),
+    "activation-checkpointing": (
+        lambda report: (
+            (report.recomputation_s_per_step or 0.0) > 0 or _has_cause(report, NEEDLESS_RECOMPUTATION)
+        ),
+        "activations were seen to be computed again in the backward",
+    ),
 }
 
 
@@ -62,7 +78,7 @@ _BESIDE_THE_LOOP = {
 _NO_CHECKPOINT = "this finding is not about checkpoints"
 _ONLY_FOR: Mapping[str, tuple[set[Kind], str]] = {
     "dataloader-num-workers": (
-        {Kind.DATA_LOADING, Kind.STRAGGLERS, Kind.MEMORY_CAPACITY},
+        {Kind.DATA_LOADING, Kind.STRAGGLERS, Kind.MEMORY_CAPACITY, Kind.CPU_THREADS},
         "this finding is not about waiting for data",
     ),
     "async-checkpoint": ({Kind.CHECKPOINT_IO, Kind.STRAGGLERS}, _NO_CHECKPOINT),
@@ -117,7 +133,10 @@ def no_use(method: str, kind: Kind, report: Report) -> str | None:
         return "no sharded parameters were seen in this run"
     if method in _OF_OTHER_FRAMEWORKS and _was_recorded(report.setup):
         return _OF_OTHER_FRAMEWORKS[method]
-    check = _CHECKS.get(method)
+    seen = SEEN.get(method)
+    if seen is not None and seen[0](report):
+        return seen[1]
+    check = CHECKS.get(method)
     return check[1] if check is not None and check[0](report.setup) else None
 
 

@@ -157,6 +157,7 @@ def analyse(run: RunFolder) -> Analysis:
         step_time=step_time,
         batches_per_step=float(first.steps.fetches[first.steps.timed].mean()),
         process_cpu_s_per_step=_process_cpu_s(first),
+        recomputation_s_per_step=recomputation_s(first.recording, first.steps),
         core_wait_share=core_wait_share(first.recording),
         stages=first.stages.shares(first.steps.timed),
         crossings=list(exposed.crossings),

@@ -728,6 +728,9 @@ class Report(Part):
     core_wait_share: float | None = Field(
         default=None, description="share of wall time that the training thread waited for a free core"
     )
+    recomputation_s_per_step: float | None = Field(
+        default=None, description="seconds in which checkpointed parts of the model are computed again"
+    )
     stages: list[StageShare] = []
     device_stages: DeviceStageInfo | None = None
     device_stages_reason: str | None = None

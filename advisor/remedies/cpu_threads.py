@@ -46,11 +46,25 @@ def _more(case: Case, free: int, threads: int) -> Proposal:
 
 
 def _fewer(case: Case, free: int, threads: int) -> Iterator[Proposal]:
-    """Workers are told first, since each of them may have a pool of threads of its own."""
+    """Workers are told first: to have one thread each, or, where they have, to be fewer than this rank's cores."""
     estimate, removes_s = case.remaining(0.02, 0.1, 1.0), most_removed_s(case)
     basis = "the time that threads were measured to wait for a core"
     workers = case.number("loader.num_workers") or 0
-    if workers > 0:
+    crowd = workers > 0 and has_single_threads(case)
+    fewer = max(free - 1, 1)
+    if crowd and case.evidence("threads of loader workers") is not None and fewer < workers:
+        yield Proposal(
+            method="dataloader-num-workers",
+            knob=f"loader.num_workers={fewer}",
+            how=f"DataLoader(..., num_workers={fewer})  # it is {workers:g} now; training needs the {free} cores too",
+            basis=basis,
+            effort=Effort.SWITCH,
+            estimate=estimate,
+            fit=Fit.CAUSE,
+            removes_s=removes_s,
+        )
+        workers = fewer
+    if workers > 0 and not crowd:
         yield Proposal(
             method="worker-thread-limit",
             knob="loader.worker_threads=1",
@@ -73,6 +87,11 @@ def _fewer(case: Case, free: int, threads: int) -> Iterator[Proposal]:
             fit=Fit.CAUSE,
             removes_s=removes_s,
         )
+
+
+def has_single_threads(case: Case) -> bool:
+    """Whether workers are known to compute with one thread each, as PyTorch starts them."""
+    return case.report.loader is not None and case.report.loader.worker_threads == 1
 
 
 def most_removed_s(case: Case) -> float | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...profiler.diagnosis.finding import percent
 from ...profiler.diagnosis.memory import mega
+from ...profiler.timeline.memory_use import ACTIVATIONS
 from ..proposal import Case, Declined, Effort, Fit, Proposal
 
 #: Causes that are a mistake or a limit of the host: saving device memory by recomputing does not answer them.
@@ -19,6 +21,9 @@ COMPLETE = frozenset(
         "gc-disabled",
     }
 )
+#: Activations are worth computing again from this share of the peak on. Ours: checkpointing keeps about a third,
+#: and what it frees should be a fifth of the memory for a third more forward time.
+LARGE_ACTIVATIONS_SHARE = 0.3
 _NOT_ACTIVATIONS = "what fills the memory here is no activation that could be computed again"
 
 
@@ -166,14 +171,9 @@ def _near_the_limit(case: Case) -> Iterator[Proposal]:
         yield from _smaller_state(case)
     if case.has("large-vocab"):
         yield _fused_loss(case)
-    yield Proposal(
-        method="activation-checkpointing",
-        knob="checkpoint.activation=auto",
-        how="torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False) around each repeated block",
-        basis=f"activations of blocks are computed again, for about a third more forward time; {_basis(case)}",
-        effort=Effort.SWITCH,
-        fit=Fit.CAUSE if case.cause == "activation-memory" and not case.has("large-vocab") else Fit.KIND,
-    )
+    known = case.cause == "activation-memory" or _activations_share(case) is not None
+    if known:
+        yield _checkpointing(case)
     if case.on_gpu:
         yield from _allocator(Fit.KIND)
     yield Proposal(
@@ -181,6 +181,44 @@ def _near_the_limit(case: Case) -> Iterator[Proposal]:
         how="halve the batch, step every second backward, divide the loss by two: about half the activations",
         basis=f"activations grow with the batch; {_basis(case)}",
         effort=Effort.LINES,
+    )
+    if not known:
+        yield _recomputing(
+            case, "how much of the memory activations take was not measured: find out first", Fit.LISTED
+        )
+
+
+def _activations_share(case: Case) -> float | None:
+    """What activations take of the peak, workspace among them; None where they were not told apart."""
+    use, size = case.report.memory_use, _activation_bytes(case)
+    return None if use is None or size is None or use.peak_bytes <= 0 else size / use.peak_bytes
+
+
+def _activation_bytes(case: Case) -> int | None:
+    use = case.report.memory_use
+    parts = [] if use is None else use.parts
+    return next((part.bytes for part in parts if part.name == ACTIVATIONS), None)
+
+
+def _checkpointing(case: Case) -> Proposal | Declined:
+    size, share = _activation_bytes(case), _activations_share(case)
+    told = "most of the memory is activations"
+    if size is not None and share is not None:
+        told = f"{ACTIVATIONS} are {mega(size)} of the peak ({percent(share)})"
+        if share < LARGE_ACTIVATIONS_SHARE:
+            return Declined("activation-checkpointing", f"{told}: computing them again frees too little")
+    answers = case.cause == "activation-memory" and not case.has("large-vocab")
+    return _recomputing(case, told, Fit.CAUSE if answers else Fit.KIND)
+
+
+def _recomputing(case: Case, told: str, fit: Fit) -> Proposal:
+    return Proposal(
+        method="activation-checkpointing",
+        knob="checkpoint.activation=auto",
+        how="torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False) around each repeated block",
+        basis=f"activations of blocks are computed again, for about a third more forward time; {told}; {_basis(case)}",
+        effort=Effort.SWITCH,
+        fit=fit,
     )
 
 

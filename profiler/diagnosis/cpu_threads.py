@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..observation import Observation
-from ..report import Fact, Finding
+from ..report import Fact, Finding, LoaderReport
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, timed_finding
-from .thresholds import CROWDED_SHARE, LARGE_OPERATION_S, PARALLEL_SHARE, TAKEN_CORE
+from .thresholds import CROWDED_SHARE, LARGE_OPERATION_S, PARALLEL_SHARE, STEP_LEVELS, TAKEN_CORE
 
 _FACTS = (
     "cpu.cores", "cpu.quota_cores", "cpu.threads", "loader.num_workers", "world_size", "cpu.numa_nodes",
@@ -20,17 +20,20 @@ def find(observation: Observation) -> Finding | None:
     cores, threads = setup.get("cpu.cores"), setup.get("cpu.threads")
     if cores is None or threads is None or setup.get("device.kind") != "cpu":
         return None
-    ranks = setup.get("local_world_size", setup.get("world_size", 1))
-    if threads > cores or _worker_threads(observation) > cores:
-        return _too_many(observation, cores, threads)
-    free = cores // max(ranks, 1) - _busy_workers(observation) - _taken_cores(observation)
+    ranks = _ranks_here(observation)
+    if threads * ranks + _worker_threads(observation) > cores:
+        found = _too_many(observation, cores, threads)
+        if found is not None:
+            return found
+    free = cores // ranks - _busy_workers(observation) - _taken_cores(observation)
     return _too_few(observation, free, threads) if threads < free else None
 
 
 def _too_many(observation: Observation, cores: int, threads: int) -> Finding | None:
     """What is lost is at least the time the training thread waits for a core, and for workers that have none either.
 
-    Threads that meet at the end of an operation wait for the last.
+    Threads that meet at the end of an operation wait for the last. More threads of one rank than cores are proof by
+    themselves; those of other ranks may have cores of their own, and those of workers may idle: then waiting is.
     """
     waited, workers = observation.core_wait_share or 0.0, _worker_threads(observation)
     starved = observation.loader.core_wait_share if observation.loader is not None and workers else None
@@ -39,6 +42,10 @@ def _too_many(observation: Observation, cores: int, threads: int) -> Finding | N
     worked_s = observation.seconds(Stage.FORWARD, Stage.BACKWARD, Stage.OPTIMIZER)
     seconds = worked_s * max(waited, 1 - cores / threads if threads > cores else 0.0)
     seconds += observation.seconds(Stage.DATA_WAIT) if workers > cores else 0.0
+    ranks = _ranks_here(observation)
+    each = f"{threads} thread{'s' if threads != 1 else ''}" + (
+        f" in each of {ranks} ranks" if ranks > 1 else ""
+    )
     beside = f" beside {workers} of its loader workers" if workers else ""
     return timed_finding(
         observation,
@@ -47,7 +54,7 @@ def _too_many(observation: Observation, cores: int, threads: int) -> Finding | N
         cause="oversubscribed",
         basis="derived",
         summary=(
-            f"{threads} threads{beside} share {cores} cores and wait for each other: about {ms(seconds)} of every "
+            f"{each}{beside} share {cores} cores and wait for each other: about {ms(seconds)} of every "
             f"step ({percent(seconds / observation.step_s)})."
         ),
         evidence=_evidence(observation),
@@ -101,11 +108,33 @@ def _taken_cores(observation: Observation) -> int:
     return int(max(others - foreign, 0.0) + 1 - TAKEN_CORE)
 
 
+def _ranks_here(observation: Observation) -> int:
+    """Ranks that share this machine's cores; all of them where nodes are not known."""
+    setup = observation.setup
+    return max(int(setup.get("local_world_size", setup.get("world_size", 1))), 1)
+
+
 def _worker_threads(observation: Observation) -> int:
+    """Threads of this rank's loader workers that want a core: whole pools, or the crowd of single ones."""
     loader = observation.loader
-    if loader is None or (loader.worker_threads or 1) <= 1:
+    if loader is None:
         return 0
-    return loader.num_workers * (loader.worker_threads or 1)
+    if (loader.worker_threads or 1) > 1:
+        return loader.num_workers * (loader.worker_threads or 1)
+    return _crowd_of_workers(observation, loader)
+
+
+def _crowd_of_workers(observation: Observation, loader: LoaderReport) -> int:
+    """Workers of one thread that compute or wait for a core, if they leave none to the training; else 0.
+
+    Some workers beside PyTorch's pool of a thread for each core are usual. Where the loop waits for data, that is the
+    finding.
+    """
+    waits = observation.share(Stage.DATA_WAIT) >= STEP_LEVELS[Kind.DATA_LOADING].moderate
+    wanted = min(loader.cpu_share + (loader.core_wait_share or 0.0), 1.0)
+    running = int(sum(worker.busy_share for worker in loader.workers) * wanted + 0.5)
+    crowd = running + _ranks_here(observation) > observation.setup["cpu.cores"]
+    return running if crowd and not waits else 0
 
 
 def _evidence(observation: Observation) -> tuple[Fact, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..core_wait import NOTEWORTHY_SHARE
 from ..observation import Observation
 from ..report import Fact, Finding, LoaderReport, TransformReport, Where
-from ..vocabulary import Kind, Stage
+from ..vocabulary import Kind, Severity, Stage
 from .finding import ms, percent, short_path, stage_finding
-from .thresholds import DOMINANT_PART, STARVED_SHARE, WAITING_CPU_SHARE
+from .thresholds import CROWDED_SHARE, DOMINANT_PART, SELDOM_EMPTY_SHARE, STARVED_SHARE, WAITING_CPU_SHARE
 
 
 def find(observation: Observation) -> Finding | None:
@@ -17,7 +17,7 @@ def find(observation: Observation) -> Finding | None:
     cause = _cause(observation, loader, workers)
     where = _where(observation, loader)
     wait = f"waits {ms(observation.seconds(Stage.DATA_WAIT))} of every step ({percent(share)}) for data"
-    return stage_finding(
+    found = stage_finding(
         observation,
         Kind.DATA_LOADING,
         Stage.DATA_WAIT,
@@ -26,6 +26,22 @@ def find(observation: Observation) -> Finding | None:
         where=where,
         evidence=_evidence(loader, workers),
     )
+    return found if found is None or loader is None or not workers else _handed_over(found, loader)
+
+
+def _handed_over(found: Finding, loader: LoaderReport) -> Finding:
+    """A moderate wait is a note where workers keep up: few fetches found the queue empty, handing over is the rest.
+
+    A high one is more than handing over takes. Queues are seldom empty too where only the first fetch of an epoch
+    waits for new workers, and where workers leave the training no core.
+    """
+    empty = loader.empty_share
+    if empty is None or empty > SELDOM_EMPTY_SHARE or found.severity is not Severity.MODERATE:
+        return found
+    if found.cause in ("worker-restart", "oversubscribed"):
+        return found
+    told = f"Only {percent(empty)} of its fetches found no batch ready: handing batches over takes the rest."
+    return found.model_copy(update={"severity": Severity.NOTE, "summary": f"{found.summary} {told}"})
 
 
 def _cause(observation: Observation, loader: LoaderReport | None, workers: int | None) -> str | None:
@@ -43,11 +59,22 @@ def _cause(observation: Observation, loader: LoaderReport | None, workers: int |
     cores, ranks = observation.setup.get("cpu.cores"), _ranks_here(observation)
     full = cores is not None and workers * ranks >= cores
     starved = loader.core_wait_share or 0.0
-    if full and starved >= STARVED_SHARE:
+    if (full and starved >= STARVED_SHARE) or _pools_beyond_cores(loader, workers * ranks, cores):
         return "oversubscribed"
     if _cpu_share(loader) <= WAITING_CPU_SHARE:
         return "storage-latency"
     return "cpu-transform" if full else "too-few-workers"
+
+
+def _pools_beyond_cores(loader: LoaderReport, workers: int, cores: int | None) -> bool:
+    """Whether workers that compute with several threads each have more of them than cores, and wait for one.
+
+    Numbers alone are no proof: a pool may idle.
+    """
+    threads = loader.worker_threads or 1
+    if cores is None or threads <= 1 or workers * threads <= cores:
+        return False
+    return (loader.core_wait_share or 0.0) >= CROWDED_SHARE
 
 
 def _ranks_here(observation: Observation) -> int:
@@ -73,9 +100,15 @@ def _explain(cause: str | None, loader: LoaderReport | None, workers: int | None
         case "collate":
             return f"collating takes {ms(loader.collate_wall_s)} of the {ms(loader.batch_wall_s)} of a batch"
         case "oversubscribed":
-            return f"its {count} wait {percent(loader.core_wait_share or 0)} of their time for a free core"
+            waited = percent(loader.core_wait_share or 0)
+            return f"its {count}{_each(loader)} wait {waited} of their time for a free core"
         case _:
             return f"in each of {count} a batch takes {_kind_of_work(loader)}"
+
+
+def _each(loader: LoaderReport) -> str:
+    threads = loader.worker_threads or 1
+    return f" of {threads} threads each" if threads > 1 else ""
 
 
 def _cpu_share(loader: LoaderReport) -> float:

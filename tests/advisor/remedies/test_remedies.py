@@ -12,13 +12,16 @@ import pytest
 
 import trainrx.advisor.remedies as remedies
 from trainrx.advisor.no_use import no_use
+from trainrx.advisor.prescribe import prescribe
 from trainrx.advisor.proposal import Case, Fit, Proposal
 from trainrx.advisor.remedies import answers
 from trainrx.catalog import Catalog
 from trainrx.profiler.agent import knobs
-from trainrx.profiler.report import Fact, Finding, LoaderReport, Report, WhatIf
+from trainrx.profiler.report import Fact, Finding, LoaderReport, MemoryPart, MemoryUse, Report, WhatIf
+from trainrx.profiler.timeline.memory_use import ACTIVATIONS, REST
 from trainrx.profiler.vocabulary import Kind, Stage
 
+GB = 2**30
 FILES = sorted(Path(str(remedies.__file__)).parent.glob("*.py"))
 
 
@@ -160,6 +163,48 @@ def proposal_of(case: Case, method: str) -> Proposal:
     return next(one for one in answers(case).proposals if one.method == method)
 
 
+@pytest.mark.parametrize(
+    ("name", "size", "on_device", "fit"),
+    [
+        (ACTIVATIONS, 6 * GB, True, Fit.KIND),
+        (ACTIVATIONS, 2 * GB, True, None),
+        (REST, 9 * GB, False, Fit.LISTED),  # a buffer, or activations: nobody can tell
+    ],
+)
+def test_activations_are_computed_again_only_where_they_are_a_large_part(
+    name: str,
+    size: int,
+    on_device: bool,
+    fit: Fit | None,
+    make_report: Callable[..., Report],
+    make_finding: Callable[..., Finding],
+) -> None:
+    # GIVEN ten gigabytes in use, near the limit
+    finding = make_finding(Kind.MEMORY_CAPACITY, 0.0, cause="near-limit")
+    parts = [MemoryPart(name="parameters", bytes=10 * GB - size), MemoryPart(name=name, bytes=size)]
+    use = MemoryUse(on_device=on_device, peak_bytes=10 * GB, parts=parts)
+    said = answers(Case(make_report(finding, memory_use=use), finding))
+    # WHEN it is answered THEN by computing activations again only where that frees much, and last where nobody knows
+    fits = {one.method: one.fit for one in said.proposals}
+    assert fits.get("activation-checkpointing") == fit
+    declined = {one.method: one.reason for one in said.declined}
+    assert (
+        "activations and workspace are 2.0 GB of the peak" in declined.get("activation-checkpointing", "")
+    ) is (fit is None)
+    if fit is Fit.KIND:
+        basis = next(one.basis for one in said.proposals if one.method == "activation-checkpointing")
+        assert "activations and workspace are 6.0 GB of the peak (60 %)" in basis
+
+
+def test_a_buffer_that_fills_the_memory_is_not_answered_by_computing_again_first(
+    bundled: Catalog, make_report: Callable[..., Report], make_finding: Callable[..., Finding]
+) -> None:
+    finding = make_finding(Kind.MEMORY_CAPACITY, 0.0, cause="near-limit")
+    report = make_report(finding, setup={"device.kind": "cpu"})
+    advised = [one.method for one in prescribe(report, bundled).prescriptions]
+    assert "activation-checkpointing" in advised[1:]
+
+
 def test_a_small_growth_of_memory_is_told_in_a_unit_that_shows_it(
     make_report: Callable[..., Report], make_finding: Callable[..., Finding]
 ) -> None:
@@ -210,10 +255,33 @@ def test_oversubscription_limits_the_workers_threads_first(
     assert [one.knob for one in answers(case).proposals] == ["loader.worker_threads=1", "threads.intraop=1"]
 
 
+def test_threads_of_two_ranks_are_shared_out_over_the_cores(
+    make_report: Callable[..., Report], make_finding: Callable[..., Finding]
+) -> None:
+    finding = make_finding(Kind.CPU_THREADS, 0.5, cause="oversubscribed")
+    setup = {"device.kind": "cpu", "cpu.cores": 4, "cpu.threads": 4, "local_world_size": 2}
+    case = Case(make_report(finding, setup=setup), finding)
+    assert [one.knob for one in answers(case).proposals] == ["threads.intraop=2"]
+
+
 CROWD = LoaderReport(
     num_workers=16, batches=40, samples_per_batch=8, sample_wall_s=0.005, sample_cpu_s=0.005, collate_wall_s=0.0,
     collate_cpu_s=0.0, cpu_share=1.0, core_wait_share=0.7, starts=0,
 )  # fmt: skip
+
+
+def test_a_crowd_of_workers_with_one_thread_each_is_made_smaller_not_its_threads(
+    make_report: Callable[..., Report], make_finding: Callable[..., Finding]
+) -> None:
+    # GIVEN 16 workers of one thread on 4 cores that hardly let the training wait for data
+    crowd = [Fact(name="threads of loader workers", value=16)]
+    finding = make_finding(Kind.CPU_THREADS, 0.4, cause="oversubscribed", evidence=crowd)
+    setup = {"device.kind": "cpu", "cpu.cores": 4, "cpu.threads": 4, "loader.num_workers": 16}
+    loader = CROWD.model_copy(update={"worker_threads": 1})
+    case = Case(make_report(finding, setup=setup, loader=loader), finding)
+    # WHEN it is answered THEN by fewer workers, then by fewer threads beside them
+    assert [one.knob for one in answers(case).proposals] == ["loader.num_workers=3", "threads.intraop=1"]
+    assert no_use("dataloader-num-workers", Kind.CPU_THREADS, case.report) is None
 
 
 def test_a_crowd_of_workers_is_made_smaller(

@@ -8,7 +8,7 @@ import pytest
 
 from trainrx.profiler.diagnosis import data_loading
 from trainrx.profiler.report import LoaderLine, LoaderReport, TransformReport
-from trainrx.profiler.vocabulary import Stage
+from trainrx.profiler.vocabulary import Severity, Stage
 
 WAITING = {Stage.DATA_WAIT: 30.0, Stage.FORWARD: 5.0, Stage.BACKWARD: 5.0}
 
@@ -44,6 +44,26 @@ def test_causes(observe, workers: int, facts: dict[str, Any], cause: str) -> Non
     assert found is not None and found.cause == cause
 
 
+@pytest.mark.parametrize(
+    ("threads", "waited", "cause"),
+    [
+        (16, 0.2, "oversubscribed"),
+        (16, 0.02, "too-few-workers"),  # the pools idle
+        (16, None, "too-few-workers"),
+        (2, 0.2, "too-few-workers"),  # as many threads as cores: others took them
+        (1, 0.2, "too-few-workers"),
+    ],
+)
+def test_threads_of_workers_count_against_the_cores_on_a_gpu_too(
+    observe, threads: int, waited: float | None, cause: str
+) -> None:
+    setup = {"loader.num_workers": 4, "cpu.cores": 8, "device.kind": "cuda"}
+    made = loader(num_workers=4, worker_threads=threads, core_wait_share=waited, cpu_share=0.7)
+    found = data_loading.find(observe(WAITING, setup=setup, loader=made))
+    assert found is not None and found.cause == cause
+    assert ("of 16 threads each" in found.summary) is (cause == "oversubscribed")
+
+
 @pytest.mark.parametrize("workers", [0, 1])
 @pytest.mark.parametrize(
     ("facts", "said"),
@@ -64,6 +84,27 @@ def test_what_is_said_of_a_batch_agrees_with_the_evidence(
     )
     found = data_loading.find(seen)
     assert found is not None and said in found.summary
+
+
+@pytest.mark.parametrize(
+    ("waits_ms", "empty", "facts", "severity"),
+    [
+        (21.0, 0.05, {}, Severity.NOTE),
+        (21.0, 0.9, {}, Severity.MODERATE),  # the workers are too slow
+        (21.0, None, {}, Severity.MODERATE),  # nobody counted
+        (60.0, 0.05, {}, Severity.HIGH),  # few fetches wait, but long
+        (21.0, 0.05, {"start_s": 0.2, "starts": 5}, Severity.MODERATE),  # as new workers are waited for
+        (21.0, 0.05, {"num_workers": 0}, Severity.MODERATE),
+    ],
+)
+def test_handing_batches_over_is_a_note_while_workers_keep_up(
+    observe, waits_ms: float, empty: float | None, facts: dict[str, Any], severity: Severity
+) -> None:
+    made = loader(empty_share=empty, **facts)
+    stages = {Stage.DATA_WAIT: waits_ms, Stage.FORWARD: 79.0}
+    found = data_loading.find(observe(stages, setup={"loader.num_workers": made.num_workers}, loader=made))
+    assert found is not None and found.severity is severity
+    assert ("Only 5.0 % of its fetches" in found.summary) is (severity is Severity.NOTE)
 
 
 def test_workers_that_told_nothing_have_no_cause(observe) -> None:

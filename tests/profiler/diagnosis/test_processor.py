@@ -99,6 +99,38 @@ def test_threads_of_workers_count_once_the_training_waits_for_cores(observe) -> 
     assert any(fact.name == "threads of loader workers" and fact.value == 32 for fact in found.evidence)
 
 
+@pytest.mark.parametrize(
+    ("threads", "waited", "cause"),
+    [(4, 0.5, "oversubscribed"), (4, 0.02, None), (4, None, None), (2, 0.5, None)],
+)
+def test_threads_of_all_ranks_share_the_cores(
+    observe, threads: int, waited: float | None, cause: str | None
+) -> None:
+    # GIVEN two ranks on four cores; WHEN each has four threads THEN waiting for cores proves that they share them
+    setup = {"cpu.threads": threads, "local_world_size": 2}
+    found = cpu_threads.find(observe(MODEL, setup=setup, core_wait_share=waited))
+    assert (None if found is None else found.cause) == cause
+    assert found is None or "4 threads in each of 2 ranks share 4 cores" in found.summary
+
+
+@pytest.mark.parametrize(
+    ("workers", "busy", "waited", "data_wait", "found"),
+    [
+        (16, 1.0, 0.5, 1.0, True),
+        (16, 0.1, 0.5, 1.0, False),  # their queues are full: hardly any of them runs
+        (2, 1.0, 0.5, 1.0, False),  # as many workers as PyTorch's own pool of threads usually has beside it
+        (16, 1.0, 0.05, 1.0, False),  # the training has its core
+        (16, 1.0, 0.5, 30.0, False),  # the loop waits for data: that is the finding
+    ],
+)
+def test_a_crowd_of_single_threads_takes_the_cores_of_the_training(
+    observe, workers: int, busy: float, waited: float, data_wait: float, found: bool
+) -> None:
+    stages = {**MODEL, Stage.DATA_WAIT: data_wait}
+    seen = cpu_threads.find(observe(stages, loader=loader(workers, busy=busy), core_wait_share=waited))
+    assert (seen is not None and seen.cause == "oversubscribed") is found
+
+
 def test_many_small_operations_are_no_honest_compute(observe, make_line) -> None:
     # GIVEN 1,500 operations in 30 ms
     seen = observe(MODEL, operations_per_step=1500, lines=(make_line(10, stage=Stage.FORWARD, line=19),))
