@@ -166,7 +166,7 @@ def _smaller_state(case: Case) -> Iterator[Proposal]:
         )
 
 
-def _near_the_limit(case: Case) -> Iterator[Proposal]:
+def _near_the_limit(case: Case) -> Iterator[Proposal | Declined]:
     if case.cause == "optimizer-state":
         yield from _smaller_state(case)
     if case.has("large-vocab"):
