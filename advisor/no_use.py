@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ..profiler.report import Report
 from ..profiler.vocabulary import Kind, Stage
+from .remedies.cpu_threads import has_single_threads
 from .remedies.debugging import CAUSES as DEBUGGING
 from .remedies.debugging import aids_on
 
@@ -44,11 +45,10 @@ CHECKS: Mapping[str, tuple[Callable[[Setup], bool], str]] = {
     "zero-grad-set-to-none": (lambda setup: True, "it is PyTorch's default since 2.0"),
 }
 
-
 #: What the recorded steps show to be on already.
 SEEN: Mapping[str, tuple[Callable[[Report], bool], str]] = {
     "worker-thread-limit": (
-        lambda report: report.loader is not None and report.loader.worker_threads == 1,
+        has_single_threads,
         "workers compute with one thread each; only cv2 keeps a pool of its own: cv2.setNumThreads(0) in each worker",
     ),
     "activation-checkpointing": (
@@ -58,7 +58,6 @@ SEEN: Mapping[str, tuple[Callable[[Report], bool], str]] = {
         "activations were seen to be computed again in the backward",
     ),
 }
-
 
 _NEEDS_STAGE: Mapping[str, tuple[Stage, str]] = {
     "inference-mode-eval": (Stage.EVALUATION, "the recorded steps evaluated nothing"),

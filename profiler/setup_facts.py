@@ -88,6 +88,15 @@ def setup_facts(recording: RankRecording) -> dict[str, Any]:
     return facts
 
 
+def ranks_here(setup: Mapping[str, Any]) -> int:
+    """Ranks that share this machine's cores and memory; all of them where nodes are not known."""
+    for name in ("local_world_size", "world_size"):
+        value = setup.get(name)
+        if isinstance(value, int | float):
+            return max(int(value), 1)
+    return 1
+
+
 def training_loader(recording: RankRecording) -> dict[str, Any] | None:
     """The loader that was fetched from most often; None where no ``DataLoader`` was used."""
     fetches = recording.of_code(layout.DATA_WAIT)[:, 3] % layout.READY_UNIT

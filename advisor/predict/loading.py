@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...profiler.report import Report
+from ...profiler.setup_facts import ranks_here
 from ...profiler.vocabulary import Stage
 from .estimate import StepEstimate
 
@@ -109,7 +110,6 @@ def loading_model(report: Report) -> LoadingModel | None:
         cpu_s=cpu_s,
         training_s=training_s,
         training_cpu_s=training_cpu_s,
-        cores=float(cores)
-        / max(int(report.setup.get("local_world_size", report.setup.get("world_size", 1))), 1),
+        cores=float(cores) / ranks_here(report.setup),
         training_on_cpu=report.setup.get("device.kind") == "cpu",
     )

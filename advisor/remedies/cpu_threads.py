@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...profiler.report import Report
+from ...profiler.setup_facts import ranks_here
 from ...profiler.vocabulary import Stage
 from ..predict.estimate import StepEstimate
 from ..predict.loading import MOST_CROWD_LOSS
@@ -18,16 +20,11 @@ def propose(case: Case) -> Iterator[Proposal]:
     cores, threads = case.number("cpu.cores"), case.number("cpu.threads")
     if cores is None or threads is None:
         return
-    free = max(int(cores / ranks_here(case)), 1)
+    free = max(int(cores / ranks_here(case.report.setup)), 1)
     if case.cause == "oversubscribed" or free < threads:
         yield from _fewer(case, free, int(threads))
     elif free > threads:
         yield _more(case, free, int(threads))
-
-
-def ranks_here(case: Case) -> float:
-    """Ranks that share this machine's cores."""
-    return max(case.number("local_world_size") or case.number("world_size") or 1, 1)
 
 
 def _more(case: Case, free: int, threads: int) -> Proposal:
@@ -50,7 +47,7 @@ def _fewer(case: Case, free: int, threads: int) -> Iterator[Proposal]:
     estimate, removes_s = case.remaining(0.02, 0.1, 1.0), most_removed_s(case)
     basis = "the time that threads were measured to wait for a core"
     workers = case.number("loader.num_workers") or 0
-    crowd = workers > 0 and has_single_threads(case)
+    crowd = workers > 0 and has_single_threads(case.report)
     fewer = max(free - 1, 1)
     if crowd and case.evidence("threads of loader workers") is not None and fewer < workers:
         yield Proposal(
@@ -89,9 +86,9 @@ def _fewer(case: Case, free: int, threads: int) -> Iterator[Proposal]:
         )
 
 
-def has_single_threads(case: Case) -> bool:
+def has_single_threads(report: Report) -> bool:
     """Whether workers are known to compute with one thread each, as PyTorch starts them."""
-    return case.report.loader is not None and case.report.loader.worker_threads == 1
+    return report.loader is not None and report.loader.worker_threads == 1
 
 
 def most_removed_s(case: Case) -> float | None:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...profiler.report import LoaderReport
+from ...profiler.setup_facts import ranks_here
 from ..predict.estimate import StepEstimate
 from ..predict.loading import LoadingModel, loading_model
 from ..proposal import Case, Declined, Effort, Fit, Proposal
-from .cpu_threads import most_removed_s, ranks_here
+from .cpu_threads import most_removed_s
 from .slow_samples import Suspect, suspects
 
 _MODEL = (
@@ -94,7 +95,6 @@ def _fewer_workers(case: Case, model: LoadingModel, workers: int, best: int) -> 
     """Workers that wait for cores take them from the training too: it gets back what it waited for one itself."""
     waited = case.report.core_wait_share or 0.0
     freed = replace(model, training_s=model.training_s * (1 - waited))
-    freed_s = min(freed.step(best).best_s, case.step_s)
     return Proposal(
         method="dataloader-num-workers",
         knob=f"loader.num_workers={best}",
@@ -102,10 +102,16 @@ def _fewer_workers(case: Case, model: LoadingModel, workers: int, best: int) -> 
         basis=f"{_MODEL}; at best the training thread waits for a core no more ({waited:.0%} of its time now), at "
         "worst nothing changes".replace("%", " %"),
         effort=Effort.SWITCH,
-        estimate=StepEstimate(freed_s, (freed_s + case.step_s) / 2, case.step_s),
+        estimate=_at_best(case, freed.step(best)),
         fit=Fit.CAUSE,
         removes_s=most_removed_s(case),
     )
+
+
+def _at_best(case: Case, freed: StepEstimate) -> StepEstimate:
+    """At best what the model says of a step with free cores, at worst the step as it is, likely halfway."""
+    freed_s = min(freed.best_s, case.step_s)
+    return StepEstimate(freed_s, (freed_s + case.step_s) / 2, case.step_s)
 
 
 def _no_more_workers(case: Case, model: LoadingModel, workers: int) -> str:
@@ -140,7 +146,6 @@ def _threads(case: Case, model: LoadingModel, loader: LoaderReport, workers: int
     waiting = loader.core_wait_share
     if waiting is None or case.cause != "oversubscribed":
         return
-    freed_s = min(model.step(workers).best_s, case.step_s)
     yield Proposal(
         method="worker-thread-limit",
         knob="loader.worker_threads=1",
@@ -148,7 +153,7 @@ def _threads(case: Case, model: LoadingModel, loader: LoaderReport, workers: int
         basis=f"workers wait {waiting:.0%} of a batch's time for a core; at best the same model without, at worst "
         "nothing".replace("%", " %"),
         effort=Effort.SWITCH,
-        estimate=StepEstimate(freed_s, (freed_s + case.step_s) / 2, case.step_s),
+        estimate=_at_best(case, model.step(workers)),
         fit=Fit.CAUSE,
         removes_s=most_removed_s(case),
     )
@@ -319,7 +324,7 @@ def _from_trace(case: Case) -> Iterator[Proposal]:
     )
     cores = case.number("cpu.cores")
     workers = case.number("loader.num_workers") or 0
-    free = None if cores is None else max(int(cores / ranks_here(case)), 1)
+    free = None if cores is None else max(int(cores / ranks_here(case.report.setup)), 1)
     if free is not None and free <= workers:
         free = None
     count = "…" if free is None else str(free)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..observation import Observation
 from ..report import Fact, Finding
+from ..setup_facts import ranks_here
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, stage_finding
 from .thresholds import FREE_MEMORY_SHARE, RECOMPUTED_SHARE
@@ -51,5 +52,4 @@ def _used_share(observation: Observation) -> float | None:
         return observation.device_memory.limit_share
     share = None if observation.memory is None else observation.memory.limit_share
     setup = observation.setup
-    ranks = setup.get("local_world_size", setup.get("world_size", 1))
-    return None if share is None or setup.get("device.kind") != "cpu" else share * max(ranks, 1)
+    return None if share is None or setup.get("device.kind") != "cpu" else share * ranks_here(setup)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..observation import Observation
 from ..report import Fact, Finding, LoaderReport
+from ..setup_facts import ranks_here
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, timed_finding
 from .thresholds import CROWDED_SHARE, LARGE_OPERATION_S, PARALLEL_SHARE, STEP_LEVELS, TAKEN_CORE
@@ -20,7 +21,7 @@ def find(observation: Observation) -> Finding | None:
     cores, threads = setup.get("cpu.cores"), setup.get("cpu.threads")
     if cores is None or threads is None or setup.get("device.kind") != "cpu":
         return None
-    ranks = _ranks_here(observation)
+    ranks = ranks_here(setup)
     if threads * ranks + _worker_threads(observation) > cores:
         found = _too_many(observation, cores, threads)
         if found is not None:
@@ -42,7 +43,7 @@ def _too_many(observation: Observation, cores: int, threads: int) -> Finding | N
     worked_s = observation.seconds(Stage.FORWARD, Stage.BACKWARD, Stage.OPTIMIZER)
     seconds = worked_s * max(waited, 1 - cores / threads if threads > cores else 0.0)
     seconds += observation.seconds(Stage.DATA_WAIT) if workers > cores else 0.0
-    ranks = _ranks_here(observation)
+    ranks = ranks_here(observation.setup)
     each = f"{threads} thread{'s' if threads != 1 else ''}" + (
         f" in each of {ranks} ranks" if ranks > 1 else ""
     )
@@ -108,12 +109,6 @@ def _taken_cores(observation: Observation) -> int:
     return int(max(others - foreign, 0.0) + 1 - TAKEN_CORE)
 
 
-def _ranks_here(observation: Observation) -> int:
-    """Ranks that share this machine's cores; all of them where nodes are not known."""
-    setup = observation.setup
-    return max(int(setup.get("local_world_size", setup.get("world_size", 1))), 1)
-
-
 def _worker_threads(observation: Observation) -> int:
     """Threads of this rank's loader workers that want a core: whole pools, or the crowd of single ones."""
     loader = observation.loader
@@ -133,7 +128,7 @@ def _crowd_of_workers(observation: Observation, loader: LoaderReport) -> int:
     waits = observation.share(Stage.DATA_WAIT) >= STEP_LEVELS[Kind.DATA_LOADING].moderate
     wanted = min(loader.cpu_share + (loader.core_wait_share or 0.0), 1.0)
     running = int(sum(worker.busy_share for worker in loader.workers) * wanted + 0.5)
-    crowd = running + _ranks_here(observation) > observation.setup["cpu.cores"]
+    crowd = running + ranks_here(observation.setup) > observation.setup["cpu.cores"]
     return running if crowd and not waits else 0
 
 

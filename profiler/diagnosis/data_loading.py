@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..core_wait import NOTEWORTHY_SHARE
 from ..observation import Observation
 from ..report import Fact, Finding, LoaderReport, TransformReport, Where
+from ..setup_facts import ranks_here
 from ..vocabulary import Kind, Severity, Stage
 from .finding import ms, percent, short_path, stage_finding
 from .thresholds import CROWDED_SHARE, DOMINANT_PART, SELDOM_EMPTY_SHARE, STARVED_SHARE, WAITING_CPU_SHARE
@@ -56,7 +57,7 @@ def _cause(observation: Observation, loader: LoaderReport | None, workers: int |
         return "collate"
     if workers == 0:
         return "main-process-loading"
-    cores, ranks = observation.setup.get("cpu.cores"), _ranks_here(observation)
+    cores, ranks = observation.setup.get("cpu.cores"), ranks_here(observation.setup)
     full = cores is not None and workers * ranks >= cores
     starved = loader.core_wait_share or 0.0
     if (full and starved >= STARVED_SHARE) or _pools_beyond_cores(loader, workers * ranks, cores):
@@ -75,12 +76,6 @@ def _pools_beyond_cores(loader: LoaderReport, workers: int, cores: int | None) -
     if cores is None or threads <= 1 or workers * threads <= cores:
         return False
     return (loader.core_wait_share or 0.0) >= CROWDED_SHARE
-
-
-def _ranks_here(observation: Observation) -> int:
-    """Ranks that share this machine's cores, each with workers of its own; all of them where nodes are not known."""
-    setup = observation.setup
-    return max(int(setup.get("local_world_size", setup.get("world_size", 1))), 1)
 
 
 def _restart_s(observation: Observation, loader: LoaderReport) -> float:
