@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import device_clock
-from ..intervention import model_calls
+from ..device_clock import CODES
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -20,5 +19,5 @@ def install(module: ModuleType, recorder: Recorder) -> None:
     skip = getattr(module, "skip_code", None)
     if skip is not None:
         recorder.skip_code = skip
-        for code in (*recorder.wrappers, *device_clock.CODES, *model_calls.CODES):
+        for code in (*recorder.wrappers, *CODES):
             skip(code)

@@ -54,6 +54,13 @@ class ModelCalls:
     def start(self) -> None:
         """Look at module calls from now on, outside of whatever else was put around them, if a knob wants to know."""
         if self._meet or self._around:
+            for method in (
+                ModelCalls._outermost,
+                ModelCalls._run,
+                ModelCalls._is_elsewhere,
+                ModelCalls._count_step,
+            ):
+                self._skip_in_dynamo(method)
             self._watch.when_imported("torch", self._discover)
             self._steps.after(self._count_step)
 
@@ -133,13 +140,6 @@ def _inside_of(around: Around, module: Any, call: Call) -> Call:
         return around(module, call, args, kwargs)
 
     return wrapped
-
-
-#: Functions of ours that run where TorchDynamo looks on; it is told to leave them alone.
-CODES = tuple(
-    method.__code__
-    for method in (ModelCalls._outermost, ModelCalls._run, ModelCalls._is_elsewhere, ModelCalls._count_step)
-)
 
 
 def _has_parameters(module: Any) -> bool:
