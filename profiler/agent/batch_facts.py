@@ -15,7 +15,11 @@ MAX_PARTS = 512
 
 
 class BatchFacts:
-    """Looks at batches as they come from a loader."""
+    """Looks at batches as they come from a loader.
+
+    Attributes:
+        is_watching: batches still need to be shown to `saw`.
+    """
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder

@@ -17,7 +17,11 @@ COMPILED_NODE = "CompiledFunctionBackward"
 
 
 class GraphSize:
-    """Walks the graph of a loss before it is run."""
+    """Walks the graph of a loss before it is run.
+
+    Attributes:
+        is_watching: losses still need to be shown to `saw`.
+    """
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder

@@ -35,8 +35,6 @@ MEMORY_GROWTH = 1.15
 MEMORY_BUDGET = 0.01
 #: A batch buffer this long is written at once rather than at the next flush.
 MAX_BUFFERED = 64
-
-
 #: What is told of core wait and bytes read where they are not looked at.
 _UNKNOWN = (-1, -1)
 
@@ -142,19 +140,8 @@ class BatchProbe:
         try:
             samples = len(index) if isinstance(index, (list, tuple)) else 1
             wait_ns, read = _process_counters() if self._in_worker else _UNKNOWN
-            self._noted.append(
-                (
-                    start,
-                    end,
-                    samples,
-                    self.collate_start_ns,
-                    cpu_start,
-                    self.collate_cpu_ns,
-                    cpu_end,
-                    wait_ns,
-                    read,
-                )
-            )
+            collated = self.collate_start_ns, cpu_start, self.collate_cpu_ns, cpu_end
+            self._noted.append((start, end, samples, *collated, wait_ns, read))
             if end > self._due_ns or len(self._noted) >= MAX_BUFFERED:
                 self._write(end)
         except Exception as error:
@@ -247,16 +234,8 @@ def _worked_out(
     """A batch as a record of `format`, but for the process; nothing was collated where ``collate`` is 0."""
     if not collate:
         collate, collate_cpu = end, cpu_end
-    return (
-        start,
-        end,
-        samples,
-        collate - start,
-        collate_cpu - cpu_start,
-        end - collate,
-        cpu_end - collate_cpu,
-        *counters,
-    )
+    before, after = (collate - start, collate_cpu - cpu_start), (end - collate, cpu_end - collate_cpu)
+    return (start, end, samples, *before, *after, *counters)
 
 
 def _process_counters() -> tuple[int, int]:

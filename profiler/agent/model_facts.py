@@ -28,7 +28,11 @@ _TRAITS = (
 
 
 class ModelFacts:
-    """Describes each model once, and the shapes of its inputs while they are watched."""
+    """Describes each model once, and the shapes of its inputs while they are watched.
+
+    Attributes:
+        is_watching: calls still need to be shown to `saw`.
+    """
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
