@@ -84,16 +84,8 @@ def test_the_card_shows_failures_and_what_the_machine_cannot_show() -> None:
     assert "| a | logging | ✓ logging 30 % |" in text and "1.70× (1.50–1.90)" in text
     assert "failed: it fell over" in text and "c: needs a GPU" in text
     assert "headline right: 1 of 2 (50 %, goal 95 %)" in text
-    assert (
-        len(
-            {
-                line.count("|")
-                for line in text.splitlines()
-                if line.startswith(("| a |", "| b |", "| scenario"))
-            }
-        )
-        == 1
-    )
+    rows = [line for line in text.splitlines() if line.startswith(("| a |", "| b |", "| scenario"))]
+    assert len({row.count("|") for row in rows}) == 1
     assert "| evaluation | · | 1 |" in confusion(scores[:2])
 
 
