@@ -70,13 +70,18 @@ class Result:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     options = _parser().parse_args(arguments)
-    chosen = [scenario for scenario in all_scenarios() if _is_chosen(scenario, options.names)]
+    flyable = [
+        scenario for scenario in all_scenarios() if scenario.truth.knob and not scenario.truth.needs.missing()
+    ]
+    chosen = [scenario for scenario in flyable if scenario.is_among(options.names)]
     os.environ.update(ENVIRONMENT)
     results: Path = options.results.resolve()
     for scenario in chosen:
         result = _flown(scenario, results / scenario.name, options.budget, options.rounds)
         (results / scenario.name / "result.json").write_text(json.dumps(asdict(result)))
-    text = table([Result(**json.loads(path.read_bytes())) for path in sorted(results.glob("*/result.json"))])
+    found = [Result(**json.loads(path.read_bytes())) for path in sorted(results.glob("*/result.json"))]
+    flown = {result.name for result in found}
+    text = table(found, [scenario.name for scenario in flyable if scenario.name not in flown])
     print(text)
     TABLE.write_text(text)
     return 0
@@ -89,14 +94,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=3, help="turns of slow, kept and fixed afterwards")
     parser.add_argument("--results", type=Path, default=DEFAULT_RESULTS, help="where runs are kept")
     return parser
-
-
-def _is_chosen(scenario: Scenario, patterns: Sequence[str]) -> bool:
-    return (
-        scenario.is_among(patterns)
-        and scenario.truth.knob is not None
-        and scenario.truth.needs.missing() is None
-    )
 
 
 def _flown(scenario: Scenario, folder: Path, budget_s: int, rounds: int) -> Result:
@@ -148,8 +145,8 @@ def _rounds(
     return slow_s, kept_s, fixed_s
 
 
-def table(results: Sequence[Result]) -> str:
-    """The results as Markdown, with the goals."""
+def table(results: Sequence[Result], not_flown: Sequence[str] = ()) -> str:
+    """The results as Markdown, with the goals, and the names of those that there is no result of."""
     judged = [result.recovered for result in results if result.recovered is not None]
     enough = sum(recovered >= GOAL_RECOVERED for recovered in judged)
     worse = [result.name for result in results if result.kept and result.slow_s / result.kept_s < SLOWER]
@@ -167,6 +164,7 @@ def table(results: Sequence[Result]) -> str:
             "",
             f"- at least {GOAL_RECOVERED:.0%} recovered: {enough} of {len(judged)} (goal {GOAL_SHARE:.0%})",
             f"- made slower: {', '.join(worse) or 'none'}",
+            f"- not flown: {', '.join(not_flown) or 'none'}",
             "",
         ]
     ).replace("%", " %")
