@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...profiler.report import Report
+from ...profiler.report import LoaderReport, Report
 from ...profiler.setup_facts import ranks_here
 from ...profiler.vocabulary import Stage
 from .estimate import StepEstimate
@@ -106,10 +106,16 @@ def loading_model(report: Report) -> LoadingModel | None:
     process_cpu_s = report.process_cpu_s_per_step
     training_cpu_s = training_s if process_cpu_s is None else max(process_cpu_s - own_loading_cpu_s, 0.0)
     return LoadingModel(
-        wall_s=loader.batch_wall_s * batches * (1 - (loader.core_wait_share or 0.0)),
+        wall_s=_free_wall_s(loader) * batches,
         cpu_s=cpu_s,
         training_s=training_s,
         training_cpu_s=training_cpu_s,
         cores=float(cores) / ranks_here(report.setup),
         training_on_cpu=report.setup.get("device.kind") == "cpu",
     )
+
+
+def _free_wall_s(loader: LoaderReport) -> float:
+    """Wall seconds to make a batch on a free core: without waiting for one, but no less than it computed."""
+    waiting = loader.core_wait_share or 0.0
+    return max(loader.batch_wall_s * (1 - waiting), min(loader.batch_cpu_s, loader.batch_wall_s))

@@ -296,9 +296,10 @@ def test_a_crowd_of_workers_is_made_smaller(
     )
     case = Case(report, finding)
     # WHEN remedies are asked THEN fewer are the answer to the cause, at worst nothing changes, and no more is promised
-    # than the threads' outnumbering the cores explains
+    # than the threads' outnumbering the cores explains; they stay as many as the cores, for what the training computes in
+    # a crowd is in part waiting
     fewer = proposal_of(case, "dataloader-num-workers")
-    assert fewer.knob == "loader.num_workers=1" and fewer.fit is Fit.CAUSE
+    assert fewer.knob == "loader.num_workers=2" and fewer.fit is Fit.CAUSE
     found = case.prediction(fewer)
     assert found is not None and 1.0 == found.low < found.mid < found.high <= found.bound
 
