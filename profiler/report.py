@@ -710,6 +710,10 @@ class Trial(Part):
     started: str | None = None
 
 
+#: How a verdict begins that says no more than that what was recorded cannot tell.
+NOT_ENOUGH_EVIDENCE = "Not enough evidence"
+
+
 class Report(Part):
     """Everything that is known about a run."""
 
@@ -773,6 +777,11 @@ class Report(Part):
     )
     recorder: RecorderCost = RecorderCost()
     trials: list[Trial] = []
+
+    @property
+    def cannot_tell(self) -> bool:
+        """Whether what was recorded does not suffice for a verdict, which is no sign of health."""
+        return self.verdict.startswith(NOT_ENOUGH_EVIDENCE)
 
     def to_json(self) -> str:
         """The JSON text of ``report.json``."""

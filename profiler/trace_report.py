@@ -13,6 +13,7 @@ from .diagnosis.device.verdict import find_all, verdict
 from .ingest.column_values import median, quantile
 from .ingest.recordings import ExecutionGraph, MemoryRecording, MetricSeries
 from .report import (
+    NOT_ENOUGH_EVIDENCE,
     CollectiveSkew,
     DeviceShares,
     DeviceStep,
@@ -87,7 +88,7 @@ def report_of_attachments(
     told = "; ".join(describe(one) for one in attachments)
     return Report(
         run=run,
-        verdict=f"Not enough evidence: there is no timeline to find a bottleneck in. {told}.",
+        verdict=f"{NOT_ENOUGH_EVIDENCE}: there is no timeline to find a bottleneck in. {told}.",
         setup=_setup([], attachments),
         step_time_reason="there is no timeline",
         device_reason="there is no timeline",

@@ -55,7 +55,7 @@ def import_(
             file_progress=by_files,
         )
     _print(report, folder, as_json)
-    if report.verdict.startswith("Not enough evidence"):
+    if report.cannot_tell:
         raise typer.Exit(NotEnoughEvidence.exit_code)
 
 

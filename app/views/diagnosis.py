@@ -210,8 +210,8 @@ def _tone(report: Report) -> Tone:
 
 
 def _answers(report: Report) -> bool:
-    """Steps were timed, or shares estimated from outside: there can be findings."""
-    return report.step_time is not None or report.estimate is not None
+    """Steps were timed, or shares estimated from outside, and they suffice for a verdict."""
+    return not report.cannot_tell and (report.step_time is not None or report.estimate is not None)
 
 
 def _label(report: Report, *, recording: bool) -> str:
@@ -399,7 +399,9 @@ def _rank(rank: RankInfo) -> RankView:
 
 def _notes(report: Report, manifest: Manifest) -> Iterator[str]:
     if manifest.status is not RunStatus.RECORDING:
-        yield from (f"Rank {rank.rank}: {rank.note}." for rank in report.ranks if rank.note)
+        told = {note.rstrip(".").lower() for note in report.recorder.notes}
+        ranks = (f"Rank {rank.rank}: {rank.note}." for rank in report.ranks if rank.note)
+        yield from (note for note in ranks if note.rstrip(".").lower() not in told)
     window = window_cost(report.recorder)
     if window is not None:
         yield f"The deep window {window}."

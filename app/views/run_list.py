@@ -132,7 +132,7 @@ def _row_without_report(manifest: Manifest, name: str, damage: str | None) -> Ru
 
 
 def _worst(report: Report) -> str | None:
-    if report.step_time is None and report.estimate is None:
+    if report.cannot_tell or (report.step_time is None and report.estimate is None):
         return None
     found = headline(report)
     return str(found.family) if found is not None else "none"

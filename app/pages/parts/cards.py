@@ -5,6 +5,7 @@ Colours come from the palette; grounds are see-through, so that both themes carr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from html import escape
@@ -21,6 +22,9 @@ _COLORS = {
     "better": BETTER,
     "worse": WORSE,
 }
+
+
+_CODE = re.compile("`([^`]+)`")
 
 
 @cache
@@ -86,8 +90,9 @@ def setup(groups: Iterable[SetupGroup]) -> str:
 
 
 def notes(sentences: Iterable[str]) -> str:
-    """What the recorder could not see or do, one line each."""
-    return f'<ul class="rx-notes">{"".join(f"<li>{escape(note)}</li>" for note in sentences)}</ul>'
+    """What the recorder could not see or do, one line each; what stands between backticks is code."""
+    lines = (_CODE.sub(r"<code>\1</code>", escape(note)) for note in sentences)
+    return f'<ul class="rx-notes">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'
 
 
 def _finding(item: FindingView) -> str:

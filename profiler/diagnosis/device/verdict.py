@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...report import Finding
+from ...report import NOT_ENOUGH_EVIDENCE, Finding
 from ...vocabulary import Kind, Severity
 from . import (
     communication,
@@ -70,12 +70,14 @@ def enough_evidence(seen: DeviceObservation) -> bool:
 def verdict(seen: DeviceObservation, findings: Sequence[Finding]) -> str:
     """The one sentence on top."""
     if not enough_evidence(seen):
-        return f"Not enough evidence: {missing(seen)}."
+        return f"{NOT_ENOUGH_EVIDENCE}: {missing(seen)}."
     first = headline(findings)
     if first is not None:
         return first.summary + _late_rank(first, findings)
     if not seen.device_active:
-        return "Not enough evidence: no device work was recorded, and the host thread hardly waits for data."
+        return (
+            f"{NOT_ENOUGH_EVIDENCE}: no device work was recorded, and the host thread hardly waits for data."
+        )
     second = f"; the largest wait: {findings[0].summary}" if findings and findings[0].kind not in WORK else ""
     computes, idles = percent(seen.compute_share), percent(seen.idle_share)
     return f"Nothing dominates: the device computes {computes} of the time and idles {idles}{second}"

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainrx.app.views.diagnosis import Tone, diagnosis_view
-from trainrx.profiler.report import DeepWindowCost, DeviceShares, RankInfo, RecorderCost, StageShare, StepTime
+from trainrx.app.views.run_list import run_row
+from trainrx.profiler.report import (
+    NOT_ENOUGH_EVIDENCE,
+    DeepWindowCost,
+    DeviceShares,
+    RankInfo,
+    RecorderCost,
+    StageShare,
+    StepTime,
+)
 from trainrx.profiler.vocabulary import RunStatus, Severity, Stage
 
 
@@ -86,6 +95,23 @@ def test_lines_come_by_stage_and_say_when_they_are_a_guess(samples: Any) -> None
 def test_the_tone_follows_the_headline(samples: Any, severity: Severity, tone: Tone) -> None:
     report = samples.full_report(findings=[samples.finding(severity)])
     assert diagnosis_view(report, samples.manifest("a")).tone is tone
+
+
+def test_what_cannot_be_told_is_not_called_healthy(samples: Any) -> None:
+    report = samples.full_report(findings=[], verdict=f"{NOT_ENOUGH_EVIDENCE}: no device work was recorded.")
+    view = diagnosis_view(report, samples.manifest("a"))
+    assert (view.tone, view.label, view.timed) == (Tone.UNKNOWN, "no answer", True)
+    assert run_row(samples.manifest("a"), report, name="a").worst is None
+
+
+def test_what_a_rank_and_the_recorder_say_alike_is_said_once(samples: Any) -> None:
+    report = samples.full_report()
+    ranks = [report.ranks[0].model_copy(update={"rank": 0, "note": "the file ends inside an event"})]
+    recorder = report.recorder.model_copy(update={"notes": ["rank 0: the file ends inside an event"]})
+    told = diagnosis_view(
+        report.model_copy(update={"ranks": ranks, "recorder": recorder}), samples.manifest("a")
+    ).notes
+    assert [note for note in told if "ends inside" in note] == ["rank 0: the file ends inside an event"]
 
 
 def test_without_steps_everything_is_missing_and_nothing_is_zero(samples: Any) -> None:
