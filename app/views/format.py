@@ -136,6 +136,10 @@ def fact(item: Fact) -> str:
             return times(value)
         case "bytes":
             return size(value)
+        case "µs":
+            return duration(value * 1e-6)
+        case "share":
+            return percent(value)
         case "" if isinstance(value, float) and "share" in item.name:
             return percent(value)
         case unit:

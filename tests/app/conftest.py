@@ -240,7 +240,7 @@ def prescription(method: str = "dataloader-num-workers", **changes: Any) -> Pres
         risk="none", how="DataLoader(..., num_workers=2)", verify="data wait must fall by 30 %",
         evidence=[Evidence(text="2.07× on 8 GPUs", gain=2.07, gain_kind="step-time", grade="B", source="a"),
                   Evidence(text="no gain on a slow disk", gain_kind="step-time", grade="N", source="b", negative=True)],
-        asks=["loader.num_workers on the cluster"], title="DataLoader worker processes", effort="one switch",
+        asks=["`loader.num_workers` on the <cluster>?"], title="DataLoader worker processes", effort="one switch",
         next_bottleneck="backward",
     )  # fmt: skip
     return found.model_copy(update=changes)

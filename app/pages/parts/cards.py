@@ -90,9 +90,13 @@ def setup(groups: Iterable[SetupGroup]) -> str:
 
 
 def notes(sentences: Iterable[str]) -> str:
-    """What the recorder could not see or do, one line each; what stands between backticks is code."""
-    lines = (_CODE.sub(r"<code>\1</code>", escape(note)) for note in sentences)
-    return f'<ul class="rx-notes">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'
+    """What the recorder could not see or do, one line each."""
+    return f'<ul class="rx-notes">{"".join(f"<li>{inline(note)}</li>" for note in sentences)}</ul>'
+
+
+def inline(words: str) -> str:
+    """Words as HTML in which what stands between backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", escape(words))
 
 
 def _finding(item: FindingView) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
+from trainrx.app.pages.parts import cards
 from trainrx.app.views import headings
 from trainrx.app.views.advice import EvidenceRow, PrescriptionView, try_command
 from trainrx.app.views.markdown import escaped
@@ -39,7 +40,7 @@ def _badges(found: PrescriptionView, *, can_try: bool) -> None:
 
 
 def _said(found: PrescriptionView) -> str:
-    shown = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in found.said)
+    shown = "".join(f"<dt>{escape(name)}</dt><dd>{cards.inline(words)}</dd>" for name, words in found.said)
     return f'<dl class="rx-said">{shown}</dl>'
 
 

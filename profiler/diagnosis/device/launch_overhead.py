@@ -20,13 +20,13 @@ def find_in_trace(seen: DeviceObservation) -> list[Finding]:
         Fact(name="kernels in the window", value=seen.kernels),
     ]
     if seen.mean_kernel_us is not None:
-        evidence.append(Fact(name="mean kernel", value=round(seen.mean_kernel_us, 2), unit="us"))
+        evidence.append(Fact(name="mean kernel", value=round(seen.mean_kernel_us, 2), unit="µs"))
     if seen.launch_delay_median_us is not None:
         evidence.append(
             Fact(
                 name="median delay from launch to start",
                 value=round(seen.launch_delay_median_us, 1),
-                unit="us",
+                unit="µs",
             )
         )
     short = seen.mean_kernel_us is not None and seen.mean_kernel_us < SHORT_KERNEL_US
@@ -44,4 +44,4 @@ def find_in_trace(seen: DeviceObservation) -> list[Finding]:
 
 
 def _kernel_text(seen: DeviceObservation) -> str:
-    return "" if seen.mean_kernel_us is None else f", with kernels of {seen.mean_kernel_us:.0f} us on average"
+    return "" if seen.mean_kernel_us is None else f", with kernels of {seen.mean_kernel_us:.0f} µs on average"

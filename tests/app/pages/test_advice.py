@@ -61,6 +61,7 @@ def test_full_shows_prescriptions_cells_and_what_was_ruled_out(
     assert shown.index("no gain on a slow disk") < shown.index("2.07× on 8 GPUs")
     assert 'href="methods?method=augmix"' in shown
     assert "Trial 1: faster" in shown
+    assert "<code>loader.num_workers</code> on the &lt;cluster&gt;?" in shown
 
 
 def test_why_a_cell_is_to_be_avoided_and_what_is_not_shown_can_be_read_without_a_mouse(

@@ -81,7 +81,9 @@ def test_missing_has_a_reason() -> None:
     ("fact", "shown"),
     [
         (Fact(name="share of step", value=0.846), "85 %"),
+        (Fact(name="device idle while loading", value=0.3389, unit="share"), "34 %"),
         (Fact(name="time per step", value=66.68, unit="ms"), "66.7 ms"),
+        (Fact(name="mean kernel", value=4.36, unit="µs"), "4 µs"),
         (Fact(name="speed-up if only this time went", value=6.5, unit="×"), "6.50×"),
         (Fact(name="start of workers", value=1.5, unit="s"), "1.5 s"),
         (Fact(name="sample", value=2048, unit="bytes"), "2.0 KiB"),
