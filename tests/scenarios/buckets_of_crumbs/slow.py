@@ -16,13 +16,13 @@ def main():
     network = nn.Sequential(nn.Linear(64, 96), *blocks, nn.Linear(96, 10))
     model = DistributedDataParallel(network, bucket_cap_mb=0.03)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-    for step in range(70):
+    for step in range(250):
         chosen = torch.randint(len(labels), (16,))
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(images[chosen]), labels[chosen])
         loss.backward()
         optimizer.step()
-        if step % 20 == 0 and dist.get_rank() == 0:
+        if step % 50 == 0 and dist.get_rank() == 0:
             print(f"step {step} loss {loss.item():.3f}")
     dist.destroy_process_group()
 

@@ -27,7 +27,7 @@ def main():
     )
     model = model.to(memory_format=torch.channels_last)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    for step in range(60):
+    for step in range(600):
         colours = patches(photo, 32, 8)
         optimizer.zero_grad()
         loss = nn.functional.mse_loss(
@@ -35,7 +35,7 @@ def main():
         )
         loss.backward()
         optimizer.step()
-        if step % 20 == 0:
+        if step % 200 == 0:
             print(f"step {step} loss {loss.item():.4f}")
 
 

@@ -26,13 +26,13 @@ def main():
         nn.Conv2d(32, 3, 3, padding=1),
     )
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    for step in range(60):
+    for step in range(600):
         colours = patches(photo, 32, 8)
         optimizer.zero_grad()
         loss = nn.functional.mse_loss(model(colours.mean(1, keepdim=True)), colours)
         loss.backward()
         optimizer.step()
-        if step % 20 == 0:
+        if step % 200 == 0:
             print(f"step {step} loss {loss.item():.4f}")
 
 

@@ -15,13 +15,13 @@ def main():
     blocks = [nn.Sequential(nn.Linear(128, 128), nn.Tanh()) for _ in range(60)]
     model = DistributedDataParallel(nn.Sequential(nn.Linear(64, 128), *blocks, nn.Linear(128, 10)))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-    for step in range(70):
+    for step in range(250):
         chosen = torch.randint(len(labels), (16,))
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(images[chosen]), labels[chosen])
         loss.backward()
         optimizer.step()
-        if step % 20 == 0 and dist.get_rank() == 0:
+        if step % 50 == 0 and dist.get_rank() == 0:
             print(f"step {step} loss {loss.item():.3f}")
     dist.destroy_process_group()
 

@@ -34,7 +34,7 @@ def main():
     )
     criterion = nn.CrossEntropyLoss(label_smoothing=0.1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-    for epoch in range(3):
+    for epoch in range(20):
         for step, (inputs, targets) in enumerate(loader):
             optimizer.zero_grad()
             loss = criterion(model(inputs), targets)
