@@ -23,12 +23,13 @@ class Trainer:
 
     def fit(self, epochs):
         for epoch in range(epochs):
-            for inputs, targets in self.loader:
+            for step, (inputs, targets) in enumerate(self.loader):
                 self.optimizer.zero_grad()
                 loss = nn.functional.cross_entropy(self.model(inputs), targets)
                 loss.backward()
                 self.optimizer.step()
-            self.save()
+                if step % 10 == 0:
+                    self.save()
             print(f"epoch {epoch} loss {loss.item():.3f}")
 
 

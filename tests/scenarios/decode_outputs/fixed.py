@@ -33,8 +33,9 @@ def main():
         loss = nn.functional.cross_entropy(outputs.flatten(0, 1), batch[:, 1:].flatten())
         loss.backward()
         optimizer.step()
-        if step % 20 == 0:
-            vocabulary.update(spell(outputs.argmax(-1).flatten().tolist()))
+        if step % 10 == 0:
+            for _ in range(6):
+                vocabulary.update(spell(outputs.argmax(-1).flatten().tolist()))
         if step % 20 == 0:
             print(f"step {step} loss {loss.item():.3f} words {len(vocabulary)}")
 

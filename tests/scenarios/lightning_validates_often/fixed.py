@@ -39,7 +39,7 @@ def main():
         enable_progress_bar=False,
         enable_model_summary=False,
         num_sanity_val_steps=0,
-        val_check_interval=40,
+        val_check_interval=30,
     )
     trainer.fit(Digits(), DataLoader(train, batch_size=32, shuffle=True), DataLoader(held_out, batch_size=32))
     print(f"validation {trainer.callback_metrics['validation']:.3f}")

@@ -25,12 +25,13 @@ def main():
     model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     for epoch in range(3):
-        for inputs, targets in loader:
+        for step, (inputs, targets) in enumerate(loader):
             optimizer.zero_grad()
             loss = nn.functional.cross_entropy(model(inputs), targets)
             loss.backward()
             optimizer.step()
-        describe(model)
+            if step % 10 == 0:
+                describe(model)
         print(f"epoch {epoch} loss {loss.item():.3f}")
 
 

@@ -31,8 +31,9 @@ def main():
         generator_optimizer.step()
         scores += [real_score.detach().numpy(), fake_score.detach().numpy()]
         truths += [ones.numpy(), zeros.numpy()]
-        if step % 20 == 0:
+        if step % 10 == 0:
             area = roc_auc_score(np.concatenate(truths).ravel(), np.concatenate(scores).ravel())
+        if step % 20 == 0:
             print(f"step {step} critic {critic_loss.item():.3f} area {area:.3f}")
 
 

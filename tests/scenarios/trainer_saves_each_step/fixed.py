@@ -22,7 +22,7 @@ def main():
         max_steps=70,
         logging_steps=35,
         save_strategy="steps",
-        save_steps=35,
+        save_steps=10,
         save_total_limit=2,
         report_to=[],
         disable_tqdm=True,

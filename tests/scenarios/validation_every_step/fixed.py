@@ -28,7 +28,7 @@ def main():
             loss = nn.functional.cross_entropy(model(inputs), targets)
             loss.backward()
             optimizer.step()
-            if step % 40 == 0:
+            if step % 20 == 0:
                 held_out_loss = validate(model, validation)
         print(f"epoch {epoch} loss {loss.item():.3f} validation {held_out_loss:.3f}")
 
