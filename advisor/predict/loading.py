@@ -8,7 +8,7 @@ busy cores are not promised what two workers on two idle cores bring.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...profiler.report import LoaderReport, Report
 from ...profiler.setup_facts import ranks_here
@@ -82,14 +82,16 @@ class LoadingModel:
         return min(workers for workers, seconds in steps.items() if seconds <= 1.03 * least)
 
     def cheaper_by(self, wall_s: float, cpu_s: float) -> LoadingModel:
-        """The same with loading made cheaper by so much per step."""
-        return LoadingModel(
+        """The same with loading made cheaper by so much per step.
+
+        CPU seconds of the training process beyond what its threads can compute while it trains are threads that spin
+        while it waits for a batch (OpenMP's do): they go with the waiting.
+        """
+        return replace(
+            self,
             wall_s=max(self.wall_s - wall_s, 0.0),
             cpu_s=max(self.cpu_s - cpu_s, 0.0),
-            training_s=self.training_s,
-            training_cpu_s=self.training_cpu_s,
-            cores=self.cores,
-            training_on_cpu=self.training_on_cpu,
+            training_cpu_s=min(self.training_cpu_s, self.training_s * self.cores),
         )
 
 

@@ -25,6 +25,13 @@ TINY_SAMPLE_S, MANY_SAMPLES = 100e-6, 128
 SPARE_SHARE = 0.2
 #: What stays of a sample's cost: stored as a result, kept in memory, decoded by a faster library, made by lean code.
 STORED, DECODED, LEAN = 0.05, 0.5, 0.07
+#: What a sample costs at most that is kept in memory: an index, which copies nothing. Collating it is counted apart.
+KEPT_SAMPLE_S = 10e-6
+#: What a sample costs at least that array code makes: a few calls of NumPy or torch.
+LEAN_SAMPLE_S = 20e-6
+#: What an epoch's turn costs where workers are kept: each is told, answers, and makes a first batch. Measured with two:
+#: 9 to 12 ms.
+KEPT_START_S = 0.01
 GB = 1e9
 
 
@@ -36,6 +43,20 @@ class _Cheaper:
     model: LoadingModel
     loader: LoaderReport
     workers: int
+
+    @property
+    def kept(self) -> float:
+        """What stays of the cost of a sample that is kept in memory."""
+        return min(STORED, self._share(KEPT_SAMPLE_S))
+
+    @property
+    def lean(self) -> float:
+        """What stays of the cost of a sample that lean code makes."""
+        return max(LEAN, self._share(LEAN_SAMPLE_S))
+
+    def _share(self, sample_s: float) -> float:
+        now_s = self.loader.sample_wall_s
+        return min(sample_s / now_s, 1.0) if now_s > 0 else 1.0
 
     def step(self, remains: float, *, waiting_too: bool = False) -> StepEstimate:
         """With so much of a sample's computing left, and of its waiting too where it is no longer read."""
@@ -132,7 +153,7 @@ def _kept_workers(case: Case, loader: LoaderReport) -> Iterator[Proposal]:
     step = case.report.step_time
     if loader.starts == 0 or case.setup("loader.persistent_workers") or step is None:
         return
-    restart_s = min((loader.start_s or 0.0) * loader.starts / step.n, case.exposed_s)
+    restart_s = min(max((loader.start_s or 0.0) - KEPT_START_S, 0.0) * loader.starts / step.n, case.exposed_s)
     left = case.step_s - restart_s
     yield Proposal(
         method="dataloader-persistent-workers",
@@ -169,14 +190,13 @@ def _whole_batches(case: Case, model: LoadingModel, loader: LoaderReport, worker
     tiny = loader.sample_wall_s < TINY_SAMPLE_S and loader.samples_per_batch >= MANY_SAMPLES
     if case.cause != "collate" and not tiny:
         return
-    batches = case.report.batches_per_step or 1.0
-    lean = _Cheaper(case, model, loader, workers).after(
-        0.9 * loader.batch_wall_s * batches, 0.9 * loader.batch_cpu_s * batches
-    )
+    gone = (1 - LEAN) * (case.report.batches_per_step or 1.0)
+    lean = _Cheaper(case, model, loader, workers).after(gone * loader.batch_wall_s, gone * loader.batch_cpu_s)
     yield Proposal(
         method="batched-getitems",
         how="def __getitems__(self, indices): return self.x[indices], self.y[indices]  # collate_fn=lambda b: b",
-        basis=f"the same model, with nine tenths of a batch's cost gone: one call for {loader.samples_per_batch:.0f}",
+        basis=f"the same model, with {LEAN:.0%} of a batch's cost left: one call for "
+        f"{loader.samples_per_batch:.0f}".replace("%", " %"),
         effort=Effort.LINES,
         estimate=lean,
         fit=Fit.CAUSE,
@@ -219,15 +239,14 @@ def _cheaper_samples(
 ) -> Iterator[Proposal | Declined]:
     cheaper = _Cheaper(case, model, loader, workers)
     seen = suspects(case)
-    yield from _by_suspect(case, seen, cheaper.step(LEAN), cheaper.step(DECODED))
+    yield from _by_suspect(case, seen, cheaper)
     yield _stored(case, loader, cheaper.step(STORED))
     yield from _on_the_device(case, cheaper.step(0.2))
-    yield from _kept_in_memory(case, loader, cheaper.step(STORED, waiting_too=True))
+    yield from _kept_in_memory(case, loader, cheaper)
 
 
-def _by_suspect(
-    case: Case, seen: frozenset[Suspect], lean: StepEstimate, decoded: StepEstimate
-) -> Iterator[Proposal]:
+def _by_suspect(case: Case, seen: frozenset[Suspect], cheaper: _Cheaper) -> Iterator[Proposal]:
+    lean, left = cheaper.step(cheaper.lean), _LEFT.format(round(cheaper.lean * 100))
     place = next((where for where in case.finding.where if where.file is not None), None)
     line = "" if place is None else f" at {place.file}:{place.line}"
     if case.cause != "storage-latency" and Suspect.TOKENIZER not in seen:
@@ -235,7 +254,7 @@ def _by_suspect(
             method="lean-getitem",
             how=f"rewrite the slow part{line} with NumPy or torch on whole arrays: no table rows, "
             "no loop over elements, float32 throughout",
-            basis=f"{_LEFT.format(round(LEAN * 100))}: array code in place of Python's",
+            basis=f"{left}: array code in place of Python's",
             effort=Effort.LINES,
             estimate=lean,
             fit=Fit.CAUSE if Suspect.PYTHON in seen else Fit.KIND,
@@ -245,7 +264,7 @@ def _by_suspect(
             method="chunked-arrays",
             how=f"rewrite the file once with chunks of one read{line}: chunks=(samples per read, …), "
             "compression lzf, blosc or none",
-            basis=f"{_LEFT.format(round(LEAN * 100))}; how the file is chunked was not seen",
+            basis=f"{left}; how the file is chunked was not seen",
             effort=Effort.LINES,
             estimate=lean,
             fit=Fit.CAUSE,
@@ -256,7 +275,7 @@ def _by_suspect(
             how="decode with a faster library (torchvision.io, TurboJPEG, pillow-simd), at the size that is needed",
             basis="the same model, with half of a sample's cost gone",
             effort=Effort.LINES,
-            estimate=decoded,
+            estimate=cheaper.step(DECODED),
             fit=Fit.CAUSE if Suspect.DECODER in seen else Fit.KIND,
         )
 
@@ -281,7 +300,7 @@ def _stored(case: Case, loader: LoaderReport, estimate: StepEstimate) -> Proposa
     )
 
 
-def _kept_in_memory(case: Case, loader: LoaderReport, estimate: StepEstimate) -> Iterator[Proposal]:
+def _kept_in_memory(case: Case, loader: LoaderReport, cheaper: _Cheaper) -> Iterator[Proposal]:
     length = case.number("loader.length")
     size = (
         None if loader.bytes_per_sample is None or length is None else loader.bytes_per_sample * length / GB
@@ -290,9 +309,9 @@ def _kept_in_memory(case: Case, loader: LoaderReport, estimate: StepEstimate) ->
     yield Proposal(
         method="dataset-in-memory",
         how=f"keep decoded samples in memory{amount}: a tensor, or a cache in the data set, if they fit",
-        basis=_LEFT.format(round(STORED * 100)),
+        basis=_LEFT.format(f"{cheaper.kept * 100:.2g}"),
         effort=Effort.LINES,
-        estimate=estimate,
+        estimate=cheaper.step(cheaper.kept, waiting_too=True),
         fit=Fit.LISTED if size is None else Fit.KIND,
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ...profiler.vocabulary import Kind, Stage
+from ..predict.estimate import StepEstimate
 from ..proposal import Case, Effort, Fit, Proposal
 
 #: Anomaly detection slows a step by half to two and a half times in public reports (1.5, 2.5, 2.5).
@@ -14,8 +15,9 @@ ANOMALY_REMAINS = (0.4, 0.5, 0.85)
 BLOCKING_REMAINS = (0.1, 0.4, 1.0)
 #: A profiler costs each operator a few microseconds, which only long kernels hide.
 PROFILER_REMAINS = (0.6, 0.9, 1.0)
-#: What stays of the cost of an aid where that cost is what the finding is about.
-COST_REMAINS = (0.02, 0.05, 0.7)
+#: What of an aid's cost stays, likely and at worst, where that cost is what the finding is about; and how much more
+#: than the finding holds it may have been at best: what an aid adds to an operation was measured up to so far above.
+COST_REMAINS, COST_AT_BEST = (0.05, 0.7), 1.25
 #: What an operation takes at least, forward and backward, without any aid: loops of tiny ones measured 7 microseconds.
 LEAST_OPERATION_S = 5e-6
 #: Collectives that are checked by further collectives go once the checks do.
@@ -93,6 +95,7 @@ def left_on(case: Case) -> Iterator[Proposal]:
 
 
 def _off(case: Case, cause: str, aid: _Aid) -> Proposal:
+    most_s = _most_removed_s(case)
     reports = "; public reports tell of steps 1.5 to 2.5 times as fast without"
     return Proposal(
         method="disable-debug-apis",
@@ -100,10 +103,17 @@ def _off(case: Case, cause: str, aid: _Aid) -> Proposal:
         how=aid.how,
         basis=f"{aid.name} is on in this run{reports if cause == 'anomaly-detection' else ''}",
         effort=Effort.LINES if cause == "profiler-left-on" else Effort.SWITCH,
-        estimate=case.remaining(*(COST_REMAINS if case.cause in _COSTED else aid.remains)),
+        estimate=_without_its_cost(case, most_s) if case.cause in _COSTED else case.remaining(*aid.remains),
         fit=Fit.CAUSE,
-        removes_s=_most_removed_s(case),
+        removes_s=most_s,
     )
+
+
+def _without_its_cost(case: Case, most_s: float | None) -> StepEstimate:
+    likely, worst = COST_REMAINS
+    left = case.remaining(likely, likely, worst)
+    gone_s = min(COST_AT_BEST * case.exposed_s, max(most_s or 0.0, case.exposed_s))
+    return StepEstimate(min(case.step_s - gone_s, left.likely_s), left.likely_s, left.worst_s)
 
 
 def _most_removed_s(case: Case) -> float | None:

@@ -17,6 +17,9 @@ CPU_FACTORS = (1.2, 3.5, 6.0)
 OVER_FOREACH_FACTORS = (1.0, 1.3, 2.0)
 #: With few, large tensors the memory is the limit and one kernel instead of several saves passes over it.
 FEW_TENSORS, FEW_TENSORS_FACTORS = 16, (1.0, 1.5, 4.0)
+#: Passes over a table's memory: a backward pass fills its gradient with zeros and adds rows, Adam's update reads four
+#: arrays and writes three.
+GRADIENT_PASSES, UPDATE_PASSES = 2, 7
 _FUSED = {"adam", "adamw", "sgd", "adagrad"}
 COMPLETE = frozenset({"dense-embedding-gradient"})
 
@@ -69,16 +72,15 @@ def _by(case: Case, factors: tuple[float, float, float]) -> StepEstimate:
 
 
 def _sparse(case: Case) -> Proposal:
-    """The gradient of a whole table is made in the backward pass too, whose part in it was not measured: half of it."""
+    """The backward pass writes the whole table's gradient, which goes too: as much as its share of passes tells."""
     left, backward_s = case.remaining(0.02, 0.05, 0.9), case.stage_s(Stage.BACKWARD)
+    gradient_s = min(GRADIENT_PASSES / UPDATE_PASSES * case.exposed_s, 0.9 * backward_s)
     return Proposal(
         method="sparse-embedding-gradients",
         how="nn.Embedding(..., sparse=True), and its own optimizer: SparseAdam, Adagrad or SGD",
         basis="rows that no batch touches are left alone; how many those are was not measured",
         effort=Effort.LINES,
-        estimate=StepEstimate(
-            left.best_s - 0.95 * backward_s, left.likely_s - 0.5 * backward_s, left.worst_s
-        ),
+        estimate=StepEstimate(left.best_s - 0.95 * backward_s, left.likely_s - gradient_s, left.worst_s),
         fit=Fit.CAUSE,
         removes_s=case.exposed_s + backward_s,
     )

@@ -51,6 +51,13 @@ def test_cheaper_samples_shorten_the_step():
     assert model().cheaper_by(1.0, 1.0).step(0).likely_s >= 0.01
 
 
+def test_threads_that_spin_while_they_wait_do_not_once_samples_are_cheap():
+    # GIVEN a training process that computes for more CPU seconds than its two threads have in the time of its training
+    spinning, working = model(cores=2.0, training_cpu_s=0.04), model(cores=2.0, training_cpu_s=0.02)
+    # THEN with cheaper samples only those of its training are left
+    assert spinning.cheaper_by(0.03, 0.03) == working.cheaper_by(0.03, 0.03)
+
+
 def test_cores_that_training_and_workers_fill_lose_time_beside_the_cpu_seconds():
     # GIVEN 50 ms of computing per step on two cores, by two workers and a model that is computed on them or on a GPU
     beside, on_gpu = (model(cores=2.0, training_on_cpu=on_cpu).step(2) for on_cpu in (True, False))

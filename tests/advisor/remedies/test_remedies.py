@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -307,7 +307,7 @@ def test_a_crowd_of_workers_is_made_smaller(
 def test_the_bound_counts_what_a_change_acts_on_beyond_its_finding(
     make_report: Callable[..., Report], make_finding: Callable[..., Finding]
 ) -> None:
-    def bound(kind: Kind, method: str, *, setup: dict[str, object], **more: object) -> float:
+    def bound(kind: Kind, method: str, *, setup: Mapping[str, object], **more: object) -> float:
         finding = make_finding(kind, 0.5, **more)
         stages = {Stage.FORWARD: 0.3, Stage.BACKWARD: 0.4, Stage.OPTIMIZER: 0.3}
         case = Case(make_report(finding, setup={"device.kind": "cpu", **setup}, stages=stages), finding)
