@@ -23,25 +23,20 @@ def main():
     images, labels = load_digits(return_X_y=True)
     images = torch.as_tensor(images, dtype=torch.float32) / 16
     train, held_out = random_split(TensorDataset(images, torch.as_tensor(labels)), [1200, 597])
-    loader, validation = DataLoader(train, batch_size=32, shuffle=True), DataLoader(held_out, batch_size=32)
-    model = nn.Sequential(
-        nn.Linear(64, 256),
-        nn.BatchNorm1d(256),
-        nn.GELU(),
-        nn.Dropout(0.1),
-        nn.Linear(256, 256),
-        nn.GELU(),
-        nn.Linear(256, 10),
-    )
+    loader, validation = DataLoader(train, batch_size=16, shuffle=True), DataLoader(held_out, batch_size=16)
+    blocks = [
+        nn.Sequential(nn.Linear(64, 64), nn.BatchNorm1d(64), nn.GELU(), nn.Dropout(0.1)) for _ in range(8)
+    ]
+    model = nn.Sequential(*blocks, nn.Linear(64, 10))
     criterion = nn.CrossEntropyLoss(label_smoothing=0.1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-    for epoch in range(20):
+    for epoch in range(4):
         for step, (inputs, targets) in enumerate(loader):
             optimizer.zero_grad()
             loss = criterion(model(inputs), targets)
             loss.backward()
             optimizer.step()
-            if step % 4 == 0:
+            if step % 2 == 0:
                 held_out_loss, accuracy = validate(model, criterion, validation)
         print(f"epoch {epoch} loss {loss.item():.3f} validation {held_out_loss:.3f} accuracy {accuracy:.2f}")
 
