@@ -14,6 +14,7 @@ from .agent import environment
 from .agent import format as layout
 from .facts import Facts, setting, text, texts, whole
 from .recording import RankRecording
+from .timeline.evaluation import evaluation_loaders
 
 _PROCESS_FACTS = {
     "device_kind": "device.kind",
@@ -98,13 +99,14 @@ def ranks_here(setup: Mapping[str, Any]) -> int:
 
 
 def training_loader(recording: RankRecording) -> dict[str, Any] | None:
-    """The loader that was fetched from most often; None where no ``DataLoader`` was used."""
+    """The loader that was fetched from most often, of those that were not only evaluated on; None without any."""
     fetches = recording.of_code(layout.DATA_WAIT)[:, 3] % layout.READY_UNIT
     told = ((whole(fact, "number"), fact) for fact in recording.facts.get("loader", []))
     loaders = {number: fact for number, fact in told if number is not None}
     if not loaders:
         return None
-    counts = {number: int(np.count_nonzero(fetches == number)) for number in loaders}
+    trained_on = loaders.keys() - evaluation_loaders(recording) or loaders.keys()
+    counts = {number: int(np.count_nonzero(fetches == number)) for number in trained_on}
     return loaders[max(counts, key=lambda number: counts[number])]
 
 

@@ -8,15 +8,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+
 from ...profiler.agent.intervention.journal import FOLDER as JOURNAL_FOLDER
+from ...profiler.exit_code import how_it_failed
 from ...profiler.launch import Limits, Setting, record
 from ...profiler.recording import RankRecording, read_ranks
+from ...profiler.setup_facts import training_loader
 from ...profiler.store import Manifest, RunFolder
 from ...profiler.timeline.steps import MIN_TIMED_STEPS, find_steps
 from ...profiler.vocabulary import Ending, RunStatus
 
 #: Losses of one rank: step number and value of each backward.
 Losses = tuple[tuple[int, float], ...]
+#: The column of a worker's batches that counts their samples.
+_SAMPLES = 2
 MAX_LOG_BYTES = 2000
 MAX_JOURNAL_BYTES = 1 << 20
 
@@ -45,7 +51,7 @@ class Arm:
     Attributes:
         run: name of its folder.
         step_s: mean wall time of a timed step, of the slowest rank; None where the run failed.
-        samples_per_step: samples of a step as far as they are known.
+        samples_per_batch: samples of a batch of the training's loader, as far as they are known.
         failure: why it gave no time; None where it did.
         losses: by rank.
         events: what became of the knobs.
@@ -56,7 +62,7 @@ class Arm:
     run: str
     step_s: float | None
     n_steps: int = 0
-    samples_per_step: float | None = None
+    samples_per_batch: float | None = None
     failure: str | None = None
     interrupted: bool = False
     losses: Mapping[int, Losses] = field(default_factory=dict[int, Losses])
@@ -124,7 +130,7 @@ def read_arm(run: RunFolder, log: Path) -> Arm:
         run=run.path.name,
         step_s=None if failure is not None or slowest is None else means[slowest],
         n_steps=0 if slowest is None else int(found[slowest].timed.sum()),
-        samples_per_step=None if slowest is None else _samples_per_step(ranks[slowest]),
+        samples_per_batch=None if slowest is None else _samples_per_batch(ranks[slowest]),
         failure=failure,
         interrupted=manifest.status is RunStatus.INTERRUPTED,
         losses={rank.rank: _losses(rank) for rank in ranks},
@@ -141,8 +147,8 @@ def _failure(manifest: Manifest, ranks: Sequence[RankRecording], complete: bool,
     if manifest.note is not None:
         return manifest.note
     stopped = bool(ranks) and all(rank.end_reason == Ending.STOPPED for rank in ranks)
-    if manifest.exit_code not in (0, None) and not stopped:
-        return f"the script failed with exit code {manifest.exit_code}: {_last_line(log)}"
+    if manifest.exit_code and not stopped:
+        return f"the script {how_it_failed(manifest.exit_code)}: {_last_line(log)}"
     if not complete:
         return f"fewer than {MIN_TIMED_STEPS} steps were timed"
     return None
@@ -156,11 +162,15 @@ def _last_line(log: Path) -> str:
     return (errors or [line for line in lines if line] or ["it printed nothing"])[-1][:300]
 
 
-def _samples_per_step(rank: RankRecording) -> float | None:
-    """Samples per fetched batch, from what the loader's workers or the training process itself fetched."""
-    batches = [worker.batches[:, 2] for worker in rank.workers if len(worker.batches)]
-    count = sum(len(samples) for samples in batches)
-    return sum(float(samples.sum()) for samples in batches) / count if count else None
+def _samples_per_batch(rank: RankRecording) -> float | None:
+    """Samples per batch of the training's loader, as its workers or the training process itself made them."""
+    loader = training_loader(rank)
+    if loader is None:
+        return None
+    samples = np.concatenate(
+        [worker.batches[:, _SAMPLES] for worker in rank.workers if worker.loader == loader["number"]] or [[]]
+    )
+    return float(samples.mean()) if len(samples) else None
 
 
 def _losses(rank: RankRecording) -> Losses:

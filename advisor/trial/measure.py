@@ -55,8 +55,9 @@ class Pair:
         """Unchanged time over changed time, per step or per sample."""
         assert self.base.step_s is not None and self.changed.step_s is not None
         ratio = self.base.step_s / self.changed.step_s
-        if per_sample and self.base.samples_per_step and self.changed.samples_per_step:
-            ratio *= self.changed.samples_per_step / self.base.samples_per_step
+        if per_sample:
+            assert self.base.samples_per_batch and self.changed.samples_per_batch
+            ratio *= self.changed.samples_per_batch / self.base.samples_per_batch
         return ratio
 
 
@@ -85,6 +86,7 @@ class Measurement:
         return self.verdict is Verdict.BETTER and self.losses.allows_keeping
 
 
+_NO_SAMPLES = "how many samples a batch has was not seen, and steps of unlike batches cannot be compared"
 NOT_COMPARED = LossCheck(LossOutcome.NOT_COMPARABLE, "the change was not measured")
 
 
@@ -131,6 +133,7 @@ class _Session:
         self._script = script
         self._sides = {"base": base, "changed": changed}
         self._change = change
+        self._per_sample = "batch.size" in change.texts
         self._plan = plan
         self._on_arm = on_arm
         self._run: RunArm = run or (lambda script, choice: run_arm(script, choice.texts, runs_dir))
@@ -160,6 +163,8 @@ class _Session:
                 return self._without_speedup(Verdict.FAILED, _who_failed(side, arm))
             if side == "changed" and (missing := arm.not_applied(list(self._change.texts))):
                 return self._without_speedup(Verdict.NOT_APPLIED, "; ".join(missing))
+            if self._per_sample and not arm.samples_per_batch:
+                return self._without_speedup(Verdict.NO_EVIDENCE, _NO_SAMPLES)
         self._pairs.append(Pair(arms["base"], arms["changed"], f"{sides[0]} first"))
         return None
 
@@ -179,8 +184,7 @@ class _Session:
         kept, stalled = self._kept_pairs()
         if len(self._pairs) < max(self._plan.pairs, MIN_PAIRS):
             return None
-        per_sample = "batch.size" in self._change.texts
-        result = interval([pair.ratio(per_sample=per_sample) for pair in kept])
+        result = interval([pair.ratio(per_sample=self._per_sample) for pair in kept])
         spent = self._is_spent()
         if not is_settled(result) and not spent and len(self._pairs) < self._plan.most_pairs:
             return None
@@ -191,7 +195,7 @@ class _Session:
             pairs=tuple(self._pairs),
             stalled=stalled,
             reason="" if is_settled(result) else _why_wide(spent),
-            per_sample=per_sample,
+            per_sample=self._per_sample,
             arms=tuple(self._arms),
         )
 

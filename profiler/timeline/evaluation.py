@@ -20,8 +20,7 @@ def evaluation_intervals(recording: RankRecording) -> tuple[Ints, Ints]:
     forwards without gradients that follow such a fetch or, after an update, precede the next training fetch. Forwards
     in evaluation mode that no backward follows use their gradients as little as those that have none.
     """
-    events = recording.of_code(*_FETCHES, layout.FORWARD, layout.BACKWARD, layout.OPTIMIZER)
-    events = events[(events[:, 0] != layout.FORWARD) | (events[:, 3] != layout.OF_NO_PARTS)]
+    events = _events(recording)
     if not len(events):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     is_evaluation = _evaluation_events(events)
@@ -30,14 +29,32 @@ def evaluation_intervals(recording: RankRecording) -> tuple[Ints, Ints]:
     return events[first, 1], events[last, 2]
 
 
+def evaluation_loaders(recording: RankRecording) -> frozenset[int]:
+    """Numbers of the loaders whose batches were only evaluated on, as the recorder counts loaders."""
+    events = _events(recording)
+    return (
+        frozenset(_only_evaluated(events, _without_gradient(events)).tolist()) if len(events) else frozenset()
+    )
+
+
+def _events(recording: RankRecording) -> Ints:
+    """Fetches, forwards of whole models, backwards and updates in order, shape (n, 4)."""
+    events = recording.of_code(*_FETCHES, layout.FORWARD, layout.BACKWARD, layout.OPTIMIZER)
+    return events[(events[:, 0] != layout.FORWARD) | (events[:, 3] != layout.OF_NO_PARTS)]
+
+
+def _without_gradient(events: Ints) -> NDArray[np.bool_]:
+    """Which events are forwards that nothing is learned from."""
+    code, argument = events[:, 0], events[:, 3] % layout.READY_UNIT
+    marked = (code == layout.FORWARD) & (argument == layout.WITHOUT_GRADIENTS)
+    return marked | _never_learned_from(code, argument)
+
+
 def _evaluation_events(events: Ints) -> NDArray[np.bool_]:
     code, argument = events[:, 0], events[:, 3] % layout.READY_UNIT
     fetch = np.isin(code, _FETCHES)
-    without_gradient = (code == layout.FORWARD) & (argument == layout.WITHOUT_GRADIENTS)
-    without_gradient |= _never_learned_from(code, argument)
-    training = ~fetch & ~without_gradient
-    evaluation_loaders = _evaluation_loaders(events, fetch, without_gradient, training)
-    evaluation_fetch = fetch & np.isin(argument, evaluation_loaders)
+    without_gradient = _without_gradient(events)
+    evaluation_fetch = fetch & np.isin(argument, _only_evaluated(events, without_gradient))
     training_fetch = fetch & ~evaluation_fetch
     since = _last_of(np.stack([evaluation_fetch, training_fetch, code == layout.OPTIMIZER]))
     follows_update = (since == 2) & bool(training_fetch.any())
@@ -63,13 +80,12 @@ def gradient_share(recording: RankRecording) -> float | None:
     return None if not len(sorts) else float(np.mean(sorts == layout.IN_EVALUATION_MODE))
 
 
-def _evaluation_loaders(
-    events: Ints, fetch: NDArray[np.bool_], without_gradient: NDArray[np.bool_], training: NDArray[np.bool_]
-) -> Ints:
+def _only_evaluated(events: Ints, without_gradient: NDArray[np.bool_]) -> Ints:
     """Numbers of the loaders whose batches never reach a training event before the next fetch."""
+    fetch = np.isin(events[:, 0], _FETCHES)
     group = np.cumsum(fetch)
     groups = int(group[-1]) + 1
-    trains = np.bincount(group, weights=training, minlength=groups) > 0
+    trains = np.bincount(group, weights=~fetch & ~without_gradient, minlength=groups) > 0
     evaluates = np.bincount(group, weights=without_gradient, minlength=groups) > 0
     loader = events[fetch, 3] % layout.READY_UNIT
     is_batch = events[fetch, 0] == layout.DATA_WAIT

@@ -105,7 +105,7 @@ def test_batch_size_is_compared_per_sample(script):
         def __call__(self, script, choice):
             from dataclasses import replace
 
-            return replace(super().__call__(script, choice), samples_per_step=64.0 if choice else 32.0)
+            return replace(super().__call__(script, choice), samples_per_batch=64.0 if choice else 32.0)
 
     # GIVEN twice the samples in 1.5 times the time
     found = run(script, Larger({"batch.size": 1 / 1.5}), "batch.size=64")
@@ -113,3 +113,12 @@ def test_batch_size_is_compared_per_sample(script):
     # THEN samples pass 1.33 times as fast
     assert found.per_sample and found.speedup.median == pytest.approx(2 / 1.5)
     assert found.losses.outcome is LossOutcome.NOT_COMPARABLE
+
+
+def test_batches_of_unknown_size_are_not_compared(script):
+    # GIVEN twice the samples in the same time, where nobody saw how many there were
+    found = run(script, Machine({"batch.size": 1.0}), "batch.size=64")
+
+    # THEN that is the answer, after one run, and no ratio of steps
+    assert (found.verdict, found.speedup, len(found.arms)) == (Verdict.NO_EVIDENCE, None, 1)
+    assert "how many samples a batch has was not seen" in found.reason

@@ -11,7 +11,7 @@ import pytest
 
 from trainrx.profiler.agent import format as layout
 from trainrx.profiler.recording import RankRecording
-from trainrx.profiler.timeline.evaluation import evaluation_intervals, gradient_share
+from trainrx.profiler.timeline.evaluation import evaluation_intervals, evaluation_loaders, gradient_share
 
 CODES = {
     "L": layout.LOADER_START, "D": layout.DATA_WAIT, "E": layout.LOADER_END, "F": layout.FORWARD,
@@ -93,3 +93,22 @@ def test_evaluation_with_gradients_is_told(
         for at, word in enumerate(loop.split())
     ]
     assert gradient_share(make_recording(spans)) == share
+
+
+@pytest.mark.parametrize(
+    ("loop", "only_evaluated"),
+    [
+        ("L1 D1 F B O L2 D2 N D2 N E2 D1 F B O", {2}),
+        ("L1 D1 F B O L1 D1 N D1 N E1", set()),  # one loader for both
+        ("L1 D1 F B O D1 F B O", set()),
+        ("", set()),
+    ],
+)
+def test_loaders_that_are_only_evaluated_on_are_known(
+    make_recording: Callable[..., RankRecording], loop: str, only_evaluated: set[int]
+) -> None:
+    spans = [
+        (CODES[word[0]], 10 * at, 10 * at + 10, SORTS.get(word[0], int(word[1:] or 0)))
+        for at, word in enumerate(loop.split())
+    ]
+    assert evaluation_loaders(make_recording(spans)) == only_evaluated
