@@ -15,7 +15,7 @@ from ..advisor.trial.calibration import calibration
 from ..advisor.trial.candidates import propose
 from ..advisor.trial.knob_choice import choose, find_knob, knob_names
 from ..advisor.trial.measure import Plan
-from ..advisor.trial.result import FlightFile, flight_file
+from ..advisor.trial.result import flight_file
 from ..advisor.trial.session import Length, Outcome, TrialSession, require_knobs
 from ..advisor.trial.store import TRIALS_FOLDER, TrialFolder
 from ..advisor.trial.verdict import Verdict
@@ -28,6 +28,8 @@ from .terminal.trial import print_calibration, print_flight, print_knobs, print_
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_NO_EVIDENCE = 4
+#: What a shell makes of a command that Ctrl-C ended.
+EXIT_INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def try_auto(request: Request) -> int:
         sys.stdout.write(result.model_dump_json(indent=1) + "\n")
     else:
         print_flight(flight, result)
-    return _exit_code_of_flight(flight, result)
+    return _exit_code_of_flight(flight)
 
 
 def list_knobs(request: Request) -> int:
@@ -143,7 +145,9 @@ def show_calibration(request: Request) -> int:
 def exit_code(outcome: Outcome) -> int:
     """0 if the measurement answers, else what stood in the way."""
     measurement = outcome.measurement
-    if measurement.verdict in (Verdict.FAILED, Verdict.INTERRUPTED):
+    if measurement.verdict is Verdict.INTERRUPTED:
+        return EXIT_INTERRUPTED
+    if measurement.verdict is Verdict.FAILED:
         return EXIT_FAILED
     if measurement.verdict is Verdict.REFUSED:
         return EXIT_USAGE
@@ -151,7 +155,9 @@ def exit_code(outcome: Outcome) -> int:
     return EXIT_NO_EVIDENCE if open_ or measurement.verdict is Verdict.NOT_APPLIED else 0
 
 
-def _exit_code_of_flight(flight: Flight, result: FlightFile) -> int:
+def _exit_code_of_flight(flight: Flight) -> int:
+    if flight.interrupted:
+        return EXIT_INTERRUPTED
     measured = [attempt.outcome for attempt in flight.attempts]
     if measured and all(exit_code(outcome) == EXIT_FAILED for outcome in measured):
         return EXIT_FAILED

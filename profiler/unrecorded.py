@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from .agent import format as layout
 from .agent.sign_in import FOLDER as PROCESSES
+from .exit_code import how_it_failed
 from .facts import text
 from .recording import RankRecording
 from .store import Manifest
@@ -29,10 +29,8 @@ MAX_CARD_BYTES = 1024 * 1024
 
 def why_no_step(run_dir: Path, manifest: Manifest, recording: RankRecording | None) -> str:
     """One sentence on what was seen, and one on what to do."""
-    if manifest.status is RunStatus.FAILED and manifest.exit_code is not None:
-        return (
-            f"The command failed before a step was over ({_exit(manifest.exit_code)}): see what it printed."
-        )
+    if manifest.status is RunStatus.FAILED and manifest.exit_code:
+        return f"The command {how_it_failed(manifest.exit_code)} before a step was over: see what it printed."
     if recording is not None and len(recording.of_code(layout.STEP)):
         return "Only warm-up steps were recorded: let the script make more steps, or lower --warmup."
     cards = _cards(run_dir)
@@ -54,16 +52,6 @@ def why_no_step(run_dir: Path, manifest: Manifest, recording: RankRecording | No
             "Check that the script came as far as its training loop."
         )
     return f"No step was recorded: {_what_was_seen(recording)}{_where_it_was(recording)}."
-
-
-def _exit(code: int) -> str:
-    """How a process ended, in words: its exit code, or the signal that killed it."""
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return f"killed by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"killed by signal {-code}"
 
 
 def _cards(run_dir: Path) -> list[dict[str, Any]]:

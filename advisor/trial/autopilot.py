@@ -92,22 +92,31 @@ def fly(
     profile = profile or (lambda choice: profile_with(session, choice))
     state = _State(session.report)
     whole_plan = session.plan
-    while True:
-        rest = budget_s - (clock() - started)
-        ended, candidates = _next(state, propose, session, rest, allow_semantic)
-        if not candidates:
-            break
-        session.plan = _within(whole_plan, rest * SHARE_OF_REST if len(candidates) > 1 else rest)
-        attempt = _attempt(session, state, candidates[0])
-        on_attempt(attempt)
-        interrupted = attempt.outcome.measurement.verdict is Verdict.INTERRUPTED
-        if attempt.kept:
-            state.report = profile(state.kept)
-            interrupted = state.report.run.status is RunStatus.INTERRUPTED
-        if interrupted:
-            return Flight(tuple(state.attempts), state.kept, None, "it was interrupted", interrupted=True)
-    session.plan = _within(whole_plan, max(budget_s - (clock() - started), 0.0))
-    return Flight(tuple(state.attempts), state.kept, _combine(session, state), ended)
+    try:
+        while True:
+            rest = budget_s - (clock() - started)
+            ended, candidates = _next(state, propose, session, rest, allow_semantic)
+            if not candidates:
+                break
+            session.plan = _within(whole_plan, rest * SHARE_OF_REST if len(candidates) > 1 else rest)
+            attempt = _attempt(session, state, candidates[0])
+            on_attempt(attempt)
+            _end_if(attempt.outcome.measurement.verdict is Verdict.INTERRUPTED)
+            if attempt.kept:
+                state.report = profile(state.kept)
+                _end_if(state.report.run.status is RunStatus.INTERRUPTED)
+        session.plan = _within(whole_plan, max(budget_s - (clock() - started), 0.0))
+        combined = _combine(session, state)
+        _end_if(combined is not None and combined.measurement.verdict is Verdict.INTERRUPTED)
+        return Flight(tuple(state.attempts), state.kept, combined, ended)
+    except KeyboardInterrupt:
+        return Flight(tuple(state.attempts), state.kept, None, "it was interrupted", interrupted=True)
+
+
+def _end_if(interrupted: bool) -> None:
+    """A recording that somebody ended is reported as ended in good order."""
+    if interrupted:
+        raise KeyboardInterrupt
 
 
 def _next(

@@ -49,7 +49,7 @@ def try_(
     Each measurement runs the script again in its own folder: what it writes there is written over.
 
     Exit codes: 0 the measurement answers, 1 the script failed, 2 usage, 3 the run cannot be read or run again, 4 the
-    change met nothing to act on, or the pairs do not suffice for an answer.
+    change met nothing to act on, or the pairs do not suffice for an answer, 130 it was interrupted.
     """
     from ..trying import Request, list_knobs, run_and_changes, show_calibration, try_auto, try_knobs
 

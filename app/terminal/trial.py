@@ -130,7 +130,7 @@ def _flight(flight: Flight, result: FlightFile) -> list[RenderableType]:
         Text(),
         _attempt_table(flight.attempts),
     ]
-    if flight.combined is not None:
+    if flight.kept:
         parts += [Text(), Text("Use it at once", style="bold"), Text(result.command)]
     parts += [Text(f"it stopped because {flight.ended}", style="dim")]
     return parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...profiler.exit_code import how_it_failed
 from ...profiler.vocabulary import RunStatus
 
 _ENDINGS = {
@@ -21,12 +22,10 @@ SAMPLE = "sample"
 
 
 def ending(status: RunStatus, exit_code: int | None, *, source: str = "") -> str:
-    """Where a run stands or how it ended, with the script's exit code if it failed; ``source`` is its report's."""
+    """Where a run stands or how it ended, and with what a script that failed; ``source`` is its report's."""
     words = (
         f"{_ENDINGS[status]}; an example that comes with trainrx" if source == SAMPLE else _ENDINGS[status]
     )
-    return (
-        f"{words} with exit code {exit_code}"
-        if status is RunStatus.FAILED and exit_code is not None
-        else words
-    )
+    if status is RunStatus.FAILED and exit_code:
+        return f"the script {how_it_failed(exit_code)}"
+    return words

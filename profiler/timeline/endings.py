@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..agent import format as layout
+from ..exit_code import signal_name
 from ..facts import text, whole
 from ..recording import Frame, RankRecording, frames_of
 from ..report import RankEnding, Where
@@ -204,14 +205,6 @@ def ending_of(end: RankEnd, origin_ns: float) -> RankEnding:
         if end.waiting_since_ns is None
         else max(end.waiting_since_ns - origin_ns, 0.0) / 1e9,
     )
-
-
-def signal_name(number: int) -> str:
-    """``SIGKILL`` for 9."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def ending_note(ending: RankEnding) -> str | None:

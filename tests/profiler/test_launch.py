@@ -111,7 +111,9 @@ def test_a_script_that_fails_before_torch_is_told_so(write_script, run_plain, ru
     output, folder = run_recorded(script)
     assert output == run_plain(script)
     report = analyse(RunFolder(folder)).report
-    assert report.verdict == "The command failed before a step was over (exit code 1): see what it printed."
+    assert (
+        report.verdict == "The command failed with exit code 1 before a step was over: see what it printed."
+    )
     assert report.run.exit_code == 1
 
 

@@ -1,5 +1,6 @@
 """The autopilot on a machine of numbers: what it tries, keeps and hands over."""
 
+from dataclasses import replace
 from itertools import cycle
 
 import pytest
@@ -168,3 +169,32 @@ def test_an_interruption_while_it_profiles_again_ends_it(fly_on):
     # THEN it tries nothing more, keeps what was proven, and runs the script no further time
     assert flight.interrupted and len(flight.attempts) == 1 and flight.combined is None
     assert flight.kept.texts == {"loader.num_workers": "2"}
+
+
+def test_an_interruption_between_two_trials_keeps_what_was_proven(fly_on):
+    # GIVEN somebody who presses Ctrl-C while the next change is chosen
+    def propose(found, exclude):
+        if exclude:
+            raise KeyboardInterrupt
+        return [prescription("loader.num_workers=2")]
+
+    flight, session, _ = fly_on(Machine({"loader.num_workers": 2.0}), propose)
+
+    # THEN the proven change is handed over, and the command that has it
+    assert flight.interrupted and flight.kept.texts == {"loader.num_workers": "2"}
+    assert (
+        flight_file(session, flight).command == "trainrx run --knob loader.num_workers=2 -- python train.py"
+    )
+
+
+def test_an_interruption_of_the_last_measurement_is_one(fly_on):
+    # GIVEN two proven changes, and Ctrl-C while both are measured together
+    class Interrupted(Machine):
+        def __call__(self, script, choice):
+            arm = super().__call__(script, choice)
+            both = len(choice.texts) == 2 and {} in self.ran[-2:]
+            return replace(arm, step_s=None, interrupted=True) if both else arm
+
+    machine = Interrupted({"loader.num_workers": 2.0, "optimizer.fused": 1.5})
+    flight, _, _ = fly_on(machine, proposing("loader.num_workers=2", "optimizer.fused=true"))
+    assert flight.interrupted and flight.combined is None and len(flight.kept.texts) == 2
