@@ -164,9 +164,17 @@ def _attempt(session: TrialSession, state: _State, prescription: Prescription) -
     kept = outcome.measurement.is_proven
     if kept:
         state.kept = state.kept.with_(change)
-    attempt = Attempt(prescription, outcome, kept, "proven" if kept else why_not(outcome))
+    attempt = Attempt(prescription, outcome, kept, why(outcome) if kept else why_not(outcome))
     state.attempts.append(attempt)
     return attempt
+
+
+def why(outcome: Outcome) -> str:
+    """What speaks for a change that was kept."""
+    losses = outcome.measurement.losses
+    if losses.outcome is LossOutcome.NOT_COMPARABLE:
+        return f"it is faster; losses {losses}"
+    return f"it is faster, losses are {losses.outcome}"
 
 
 def why_not(outcome: Outcome) -> str:

@@ -19,7 +19,7 @@ from ...advisor.trial.statistics import LEVEL
 from ...advisor.trial.verdict import Verdict
 from ...profiler.agent.knobs import Knob
 from ...profiler.report import Trial
-from ..views.trials import calibration_sentence
+from ..views.trials import calibration_sentence, ceiling_note
 from ..views.visible import visible
 from .console import console
 
@@ -98,7 +98,7 @@ def _outcome(outcome: Outcome) -> list[RenderableType]:
     ]
     if measurement.speedup is not None:
         parts.append(Text(f"losses {trial.loss_check}"))
-        parts += [Text(measurement.reason)] if measurement.reason else []
+        parts += [Text(note) for note in (measurement.reason, ceiling_note(trial.knobs)) if note]
         parts += [Text(), _pair_table(measurement)]
     if trial.predicted_speedup is not None:
         predicted = trial.predicted_speedup
@@ -138,7 +138,7 @@ def _flight(flight: Flight, result: FlightFile) -> list[RenderableType]:
 
 def _attempt_table(attempts: Sequence[Attempt]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("tried", "predicted", "measured", "kept", "why not"):
+    for heading in ("tried", "predicted", "measured", "kept", "why"):
         table.add_column(heading, overflow="fold")
     for attempt in attempts:
         predicted, speedup = attempt.prescription.predicted_speedup, attempt.outcome.measurement.speedup
@@ -149,7 +149,7 @@ def _attempt_table(attempts: Sequence[Attempt]) -> Table:
             if speedup is None
             else f"{speedup.median:.2f}× ({speedup.low:.2f}–{speedup.high:.2f})",
             "yes" if attempt.kept else "no",
-            "" if attempt.kept else attempt.why,
+            attempt.why,
         )
     return table
 

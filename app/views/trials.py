@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ...advisor.trial.calibration import Calibration
+from ...profiler.agent.knobs import find, is_ceiling
 from ...profiler.report import Prediction, Speedup, Trial
 
 NOT_PREDICTED = "not predicted"
@@ -59,10 +60,25 @@ def trial_rows(trials: Iterable[Trial]) -> list[TrialRow]:
             predicted=_predicted(trial.predicted_speedup),
             losses=trial.loss_check,
             pairs=f"{trial.pairs}, {trial.stalled} of them stalled" if trial.stalled else str(trial.pairs),
-            reason=trial.reason,
+            reason="; ".join(filter(None, (trial.reason, ceiling_note(trial.knobs)))),
         )
         for trial in trials
     ]
+
+
+def ceiling_note(knobs: Iterable[str]) -> str:
+    """What is said of changes that only measure what one could bring; empty for others."""
+    if not any(_is_ceiling(name) for name in knobs):
+        return ""
+    return "this is no change to keep: it measures what any such change can bring at most"
+
+
+def _is_ceiling(name: str) -> bool:
+    """Of a stored trial, whose knob there may be no longer."""
+    try:
+        return is_ceiling(find(name))
+    except KeyError:
+        return False
 
 
 def calibration_sentence(found: Calibration) -> str:

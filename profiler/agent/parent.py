@@ -6,6 +6,7 @@ Helper processes of ``multiprocessing`` watch their parents themselves and are l
 from __future__ import annotations
 
 import ctypes
+import os
 import signal
 import sys
 
@@ -17,4 +18,7 @@ def die_with_parent() -> None:
     argv = list(getattr(sys, "orig_argv", sys.argv))
     if sys.platform != "linux" or any("multiprocessing" in argument for argument in argv):
         return
+    parent = os.getppid()
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it died before the kernel was asked
+        os.kill(os.getpid(), signal.SIGKILL)

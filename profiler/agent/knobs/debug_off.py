@@ -1,4 +1,4 @@
-"""Switches off what is meant for debugging: anomaly detection, NVTX ranges, blocking launches."""
+"""Switches off what is meant for debugging: anomaly detection, blocking launches, C++ stacks, checks of collectives."""
 
 from __future__ import annotations
 

@@ -77,6 +77,7 @@ def test_it_keeps_what_is_proven_and_nothing_else(fly_on, base_run):
     assert profiled == [{"loader.num_workers": "2"}, flight.kept.texts]
     assert flight.combined.measurement.speedup.median == pytest.approx(3.0)
     why = {attempt.prescription.knob: attempt.why for attempt in flight.attempts}
+    assert why["loader.num_workers=2"] == "it is faster, losses are equal"
     assert why["compile.default=true"] == "it is slower"
     assert why["gc.control=freeze"].startswith("no evidence")
     assert "exit code 1" in why["sdpa.flash=true"]
@@ -198,3 +199,15 @@ def test_an_interruption_of_the_last_measurement_is_one(fly_on):
     machine = Interrupted({"loader.num_workers": 2.0, "optimizer.fused": 1.5})
     flight, _, _ = fly_on(machine, proposing("loader.num_workers=2", "optimizer.fused=true"))
     assert flight.interrupted and flight.combined is None and len(flight.kept.texts) == 2
+
+
+def test_a_change_whose_losses_nobody_saw_is_kept_with_that_said(fly_on):
+    flight, _, _ = fly_on(
+        Machine({"gc.control": 2.0}, losses={"gc.control": {}}), proposing("gc.control=freeze")
+    )
+    (attempt,) = flight.attempts
+    assert attempt.kept
+    assert (
+        attempt.why
+        == "it is faster; losses not comparable: no backward of the script was seen, so no loss is known"
+    )

@@ -1,5 +1,5 @@
 from trainrx.advisor.trial.calibration import summarise
-from trainrx.app.views.trials import calibration_sentence, trial_rows
+from trainrx.app.views.trials import calibration_sentence, ceiling_note, trial_rows
 from trainrx.profiler.report import Prediction, Speedup, Trial
 
 
@@ -30,3 +30,8 @@ def test_a_trial_as_a_row():
 
 def test_a_calibration_without_trials_says_how_to_get_some():
     assert "trainrx try RUN --auto" in calibration_sentence(summarise([]))
+
+
+def test_what_only_measures_a_ceiling_is_said_to():
+    assert "no change to keep" in ceiling_note({"optimizer.fused": "true", "loader.replay_batches": "2"})
+    assert ceiling_note({"optimizer.fused": "true", "a.knob_of_old": "1"}) == ""
