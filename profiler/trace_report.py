@@ -31,7 +31,7 @@ from .report import (
 )
 from .timeline.collectives import MatchedCollectives, RankWaiting, match
 from .timeline.device import DeviceTimes
-from .timeline.kernels import KernelTable
+from .timeline.kernels import HotKernel, KernelTable
 from .timeline.memory import POINTS, MemoryCurve, highest_of_each_stretch
 from .timeline.queue import LaunchQueue
 from .timeline.rank_summary import RankSummary
@@ -138,6 +138,7 @@ def combined(seen: Sequence[DeviceObservation], skew: RankSkew | None) -> Device
         queue_depth=_mean_known([one.queue_depth for one in active]),
         kernel_shares=_mean_shares([one.kernel_shares for one in active]),
         layout_share=_mean([one.layout_share for one in active]),
+        hottest_kernels=_hottest([one.hottest_kernels for one in active]),
         matrix_unit_share=_mean_known([one.matrix_unit_share for one in active]),
         precision_shares=_mean_shares([one.precision_shares for one in active]),
         communication_busy_share=_mean([one.communication_busy_share for one in active]),
@@ -166,6 +167,15 @@ def _mean_shares(shares: Sequence[Mapping[str, float]]) -> dict[str, float]:
     told = [one for one in shares if one]
     keys = sorted({key for one in told for key in one})
     return {key: _mean([one.get(key, 0.0) for one in told]) for key in keys}
+
+
+def _hottest(kernels: Sequence[Mapping[str, HotKernel]]) -> dict[str, HotKernel]:
+    """By class, the kernel that takes the largest share of any rank's kernel time."""
+    found: dict[str, HotKernel] = {}
+    for name, kernel in (item for one in kernels for item in one.items()):
+        if name not in found or kernel.share > found[name].share:
+            found[name] = kernel
+    return found
 
 
 def _skew(matched: MatchedCollectives | None, summaries: Sequence[RankSummary]) -> RankSkew | None:

@@ -13,6 +13,8 @@ from ...profiler.diagnosis.finding import short_path
 from ...profiler.report import Fact, Where
 
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
+#: Names of kernels are whole C++ types; what a kernel does stands at the beginning.
+KERNEL_CHARACTERS = 100
 _BYTE_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -32,8 +34,13 @@ def per_step(value_ms: float | None) -> str:
 
 
 def place(where: Where) -> str:
-    """A place with its path cut to the last two parts; the report has the whole."""
-    return str(where if where.file is None else where.model_copy(update={"file": short_path(where.file)}))
+    """A place with its path cut to the last two parts and a kernel's name to its beginning; the report has all."""
+    cut: dict[str, str] = {}
+    if where.file is not None:
+        cut["file"] = short_path(where.file)
+    if where.kernel is not None and len(where.kernel) > KERNEL_CHARACTERS:
+        cut["kernel"] = f"{where.kernel[: KERNEL_CHARACTERS - 1]}…"
+    return str(where.model_copy(update=cut) if cut else where)
 
 
 def duration(seconds: float) -> str:

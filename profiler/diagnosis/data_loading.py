@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from statistics import median
+
 from ..core_wait import NOTEWORTHY_SHARE
 from ..observation import Observation
 from ..report import Fact, Finding, LoaderReport, TransformReport, Where
 from ..setup_facts import ranks_here
 from ..vocabulary import Kind, Severity, Stage
 from .finding import ms, percent, short_path, stage_finding
-from .thresholds import CROWDED_SHARE, DOMINANT_PART, SELDOM_EMPTY_SHARE, STARVED_SHARE, WAITING_CPU_SHARE
+from .thresholds import (
+    CROWDED_SHARE,
+    DOMINANT_PART,
+    SELDOM_EMPTY_SHARE,
+    SLOW_WORKER_BATCHES,
+    SLOW_WORKER_FACTOR,
+    STARVED_SHARE,
+    WAITING_CPU_SHARE,
+)
+
+
+@dataclass(frozen=True)
+class _SlowWorker:
+    """A loader worker that is slower than its fellows: seconds for a batch, its own and the others' median."""
+
+    worker: int
+    batch_s: float
+    others_s: float
 
 
 def find(observation: Observation) -> Finding | None:
@@ -16,16 +36,16 @@ def find(observation: Observation) -> Finding | None:
     share, loader = observation.share(Stage.DATA_WAIT), observation.loader
     workers = observation.setup.get("loader.num_workers")
     cause = _cause(observation, loader, workers)
-    where = _where(observation, loader)
+    where, slow = _where(observation, loader), _slow_worker(loader)
     wait = f"waits {ms(observation.seconds(Stage.DATA_WAIT))} of every step ({percent(share)}) for data"
     found = stage_finding(
         observation,
         Kind.DATA_LOADING,
         Stage.DATA_WAIT,
         cause=cause,
-        summary=f"The training loop {wait}: {_explain(cause, loader, workers)}{_at(where)}.",
-        where=where,
-        evidence=_evidence(loader, workers),
+        summary=f"The training loop {wait}: {_explain(cause, loader, workers)}{_at(where)}{_slowest(slow)}.",
+        where=where if slow is None else (*where, Where(worker=slow.worker)),
+        evidence=(*_evidence(loader, workers), *_slow_worker_facts(slow)),
     )
     return found if found is None or loader is None or not workers else _handed_over(found, loader)
 
@@ -143,6 +163,34 @@ def _place_of(transform: TransformReport, places: list[Where]) -> Where:
     if seen is not None:
         return seen.model_copy(update={"transform": transform.name})
     return Where(file=transform.file, line=transform.line, transform=transform.name)
+
+
+def _slow_worker(loader: LoaderReport | None) -> _SlowWorker | None:
+    """The worker whose batches take far longer than the others': all wait for it, as batches are taken in turn."""
+    told = [] if loader is None else loader.workers
+    told = [one for one in told if one.worker is not None and one.batches >= SLOW_WORKER_BATCHES]
+    if len(told) < 2:
+        return None
+    slowest = max(told, key=lambda one: one.batch_s)
+    others_s = median(one.batch_s for one in told if one is not slowest)
+    if slowest.worker is None or others_s <= 0 or slowest.batch_s < SLOW_WORKER_FACTOR * others_s:
+        return None
+    return _SlowWorker(slowest.worker, slowest.batch_s, others_s)
+
+
+def _slowest(slow: _SlowWorker | None) -> str:
+    if slow is None:
+        return ""
+    return f"; worker {slow.worker} takes {ms(slow.batch_s)} for a batch, the others {ms(slow.others_s)}"
+
+
+def _slow_worker_facts(slow: _SlowWorker | None) -> list[Fact]:
+    if slow is None:
+        return []
+    return [
+        Fact(name=f"one batch in worker {slow.worker}", value=slow.batch_s * 1e3, unit="ms"),
+        Fact(name="one batch in the middle one of the others", value=slow.others_s * 1e3, unit="ms"),
+    ]
 
 
 def _at(where: tuple[Where, ...]) -> str:

@@ -144,6 +144,10 @@ STARVED_SHARE = 0.3
 #: over. Ours: workers that are too slow drain the queue, so that nearly every fetch finds it empty; handing over alone
 #: took 16 to 21 % of the short steps of a healthy script.
 SELDOM_EMPTY_SHARE = 0.2
+#: A loader worker is slow by itself if its batches take this many times as long as the others' in the middle, over at
+#: least so many batches each. Ours: batches of one data set differ by less, and a few of them by chance.
+SLOW_WORKER_FACTOR = 2.0
+SLOW_WORKER_BATCHES = 4
 #: A rank that is last in this share of the steps is slow; below it the work is uneven. Ours.
 LAST_RANK_SHARE = 0.7
 #: Collectives of a few numbers that take this share of the exchange are its cause: gradients have to travel, these have

@@ -8,8 +8,8 @@ precision None. The patterns are tried in order, the first that matches wins.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 
@@ -139,12 +139,21 @@ def precision_of(name: str) -> str | None:
 
 
 @dataclass(frozen=True)
+class HotKernel:
+    """The kernel that takes most time of its class; ``share`` is of all kernel time, 0 to 1."""
+
+    name: str
+    share: float
+
+
+@dataclass(frozen=True)
 class KernelTable:
     """Device work by class within windows. Shapes (classes,), aligned with ``kinds``; nanoseconds and counts.
 
     Times are summed over streams, so they may exceed the wall time. ``matrix_ns`` is the part of matmul,
     convolution and attention time on matrix units, ``precision_ns`` the same time by precision, as far as
-    names say; ``layout_ns`` is the part that only converts images between NCHW and NHWC.
+    names say; ``layout_ns`` is the part that only converts images between NCHW and NHWC. ``hottest`` has the
+    classes that took time.
     """
 
     kinds: tuple[KernelKind, ...]
@@ -154,6 +163,7 @@ class KernelTable:
     matrix_capable_ns: int
     precision_ns: dict[str, int]
     layout_ns: int = 0
+    hottest: Mapping[KernelKind, HotKernel] = field(default_factory=dict[KernelKind, HotKernel])
 
     @property
     def layout_share(self) -> float:
@@ -198,7 +208,21 @@ def kernel_table(trace: Trace, kinds: npt.NDArray[np.int64], window: Intervals) 
         matrix_capable_ns=sum(ns for _, ns in by_name),
         precision_ns=_by_precision(by_name),
         layout_ns=sum(ns for name, ns in by_name if converts_layout(name)),
+        hottest=_hottest(trace, kinds, rows, inside_ns),
     )
+
+
+def _hottest(
+    trace: Trace, kinds: npt.NDArray[np.int64], rows: npt.NDArray[np.intp], inside_ns: npt.NDArray[np.int64]
+) -> dict[KernelKind, HotKernel]:
+    """By class, the name with most time; one name may lie in several classes, as its launches differ."""
+    all_ns = max(int(inside_ns[rows].sum()), 1)
+    found: dict[KernelKind, HotKernel] = {}
+    for place in np.unique(kinds[rows]).tolist():
+        by_name = _time_by_name(trace, rows[kinds[rows] == place], inside_ns)
+        name, ns = max(by_name, key=lambda one: one[1])
+        found[KINDS[place]] = HotKernel(name, ns / all_ns)
+    return found
 
 
 def _time_by_name(

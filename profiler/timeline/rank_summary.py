@@ -166,6 +166,7 @@ def _with_device(
         queue_depth=None if summary.queue is None else summary.queue.mean_depth,
         kernel_shares={str(kind): table.share(kind) for kind in table.kinds},
         layout_share=table.layout_share,
+        hottest_kernels={str(kind): kernel for kind, kernel in table.hottest.items()},
         matrix_unit_share=table.matrix_ns / table.matrix_capable_ns if table.matrix_capable_ns else None,
         precision_shares=_precision_shares(table),
         communication_busy_share=(view.communication_busy & window).total_ns / span,

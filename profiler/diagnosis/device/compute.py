@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...report import Fact, Finding
 from ...vocabulary import Kind
 from ..thresholds import FULL_PRECISION_SHARE
-from .finding import finding, percent, share_fact
+from .finding import finding, hottest_kernel, percent, share_fact
 from .observation import DeviceObservation
 
 
@@ -22,6 +22,8 @@ def find_in_trace(seen: DeviceObservation) -> list[Finding]:
     ]
     if seen.queue_depth is not None:
         evidence.append(Fact(name="kernels queued on average", value=round(seen.queue_depth, 1)))
+    working = [name for name in seen.kernel_shares if name not in ("communication", "copy")]
+    where, hottest = hottest_kernel(seen, *working)
     top = max(seen.kernel_shares.items(), key=lambda item: item[1], default=None)
     what = f", most of it in {top[0]} kernels" if top is not None and top[1] > 0 else ""
     return finding(
@@ -29,7 +31,8 @@ def find_in_trace(seen: DeviceObservation) -> list[Finding]:
         seen.compute_share,
         seen,
         cause=_cause(seen),
-        evidence=evidence,
+        where=where,
+        evidence=[*evidence, *hottest],
         summary=f"Compute: the device works {percent(seen.compute_share)} of the time{what}.",
     )
 

@@ -50,6 +50,15 @@ def finding(
     ]
 
 
+def hottest_kernel(seen: DeviceObservation, *classes: str) -> tuple[list[Where], list[Fact]]:
+    """The kernel that takes most time in these classes, as a place and as evidence; empty where none was named."""
+    found = [seen.hottest_kernels[name] for name in classes if name in seen.hottest_kernels]
+    if not found:
+        return [], []
+    kernel = max(found, key=lambda one: one.share)
+    return [Where(kernel=kernel.name)], [share_fact("hottest kernel, of kernel time", kernel.share)]
+
+
 def percent(share: float) -> str:
     """A share for a sentence."""
     return f"{share * 100:.0f} %"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...report import Finding
 from ...vocabulary import Confidence, Kind
 from ..thresholds import LAYOUT_SHARE
-from .finding import finding, percent, share_fact
+from .finding import finding, hottest_kernel, percent, share_fact
 from .observation import DeviceObservation
 
 _BOUND = ("elementwise", "normalization", "reduction", "indexing")
@@ -21,12 +21,14 @@ def find_in_trace(seen: DeviceObservation) -> list[Finding]:
     bound = (sum(seen.kernel_shares.get(name, 0.0) for name in _BOUND) + seen.layout_share) / working
     converts = seen.layout_share >= LAYOUT_SHARE
     share = bound * seen.compute_share
+    where, hottest = hottest_kernel(seen, *_BOUND)
     return finding(
         Kind.MEMORY_BANDWIDTH,
         share,
         seen,
         cause="layout-conversions" if converts else "unfused-kernels",
         confidence=Confidence.MEDIUM,
+        where=where,
         evidence=[
             share_fact("window in bandwidth-bound kernel classes, by kernel name", share, basis="derived"),
             *[
@@ -35,6 +37,7 @@ def find_in_trace(seen: DeviceObservation) -> list[Finding]:
                 if seen.kernel_shares.get(name)
             ],
             *([share_fact("layout conversions, of kernel time", seen.layout_share)] if converts else []),
+            *hottest,
         ],
         summary=f"Memory bandwidth: kernels that mostly move memory take {percent(share)} of the time"
         f"{', some of them to convert image layouts around convolutions' if converts else ''}.",

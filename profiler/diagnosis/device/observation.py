@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ...timeline.kernels import HotKernel
 from ...vocabulary import IdleCause
 
 
@@ -31,8 +32,8 @@ class DeviceObservation:
     ``compute_share``, ``communication_share``, ``idle_share`` and what only copies take sum to 1 where the device was
     active.
     ``kernel_shares`` is per kernel class, of the summed kernel time; ``layout_share`` is the part of it that converts
-    image layouts. ``loader`` is ``single-process``,
-    ``multi-process`` or None.
+    image layouts. ``hottest_kernels`` has the kernel that takes most time in each of these classes. ``loader`` is
+    ``single-process``, ``multi-process`` or None.
     """
 
     window_s: float
@@ -51,6 +52,7 @@ class DeviceObservation:
     queue_depth: float | None = None
     kernel_shares: Mapping[str, float] = field(default_factory=dict[str, float])
     layout_share: float = 0.0
+    hottest_kernels: Mapping[str, HotKernel] = field(default_factory=dict[str, HotKernel])
     matrix_unit_share: float | None = None
     precision_shares: Mapping[str, float] = field(default_factory=dict[str, float])
     communication_busy_share: float = 0.0

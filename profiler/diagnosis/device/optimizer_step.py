@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...report import Finding
 from ...vocabulary import Kind
-from .finding import finding, percent, share_fact
+from .finding import finding, hottest_kernel, percent, share_fact
 from .observation import DeviceObservation
 
 
@@ -13,10 +13,12 @@ def find_in_trace(seen: DeviceObservation) -> list[Finding]:
     share = seen.optimizer_device_share
     if share is None:
         return []
+    where, hottest = hottest_kernel(seen, "optimizer")
     return finding(
         Kind.OPTIMIZER_STEP,
         share,
         seen,
-        evidence=[share_fact("device time of the optimizer's kernels", share)],
+        where=where,
+        evidence=[share_fact("device time of the optimizer's kernels", share), *hottest],
         summary=f"Optimizer step: its kernels take {percent(share)} of the time.",
     )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from trainrx.app.views import format as text
 from trainrx.profiler.diagnosis.finding import percent as percent_of_verdict
-from trainrx.profiler.report import Fact
+from trainrx.profiler.report import Fact, Where
 
 positive = st.floats(min_value=1e-12, max_value=1e9)
 
@@ -101,3 +101,11 @@ def test_settings() -> None:
     assert text.setting(True) == "yes"
     assert text.setting(0.30000001) == "0.3"
     assert text.setting(["conv", "attention"]) == "conv, attention"
+
+
+def test_a_place_is_cut_to_what_tells_it_apart() -> None:
+    name = "void cutlass::Kernel2<" + "x" * 400
+    shown = text.place(Where(file="/home/me/project/train.py", line=3, kernel=name))
+    assert shown.startswith("project/train.py:3 kernel void cutlass::Kernel2<xx") and shown.endswith("…")
+    assert len(shown) < 150
+    assert text.place(Where(worker=2)) == "worker 2"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainrx.profiler.diagnosis import data_loading
-from trainrx.profiler.report import LoaderLine, LoaderReport, TransformReport
+from trainrx.profiler.report import LoaderLine, LoaderReport, TransformReport, WorkerReport
 from trainrx.profiler.vocabulary import Severity, Stage
 
 WAITING = {Stage.DATA_WAIT: 30.0, Stage.FORWARD: 5.0, Stage.BACKWARD: 5.0}
@@ -128,3 +128,34 @@ def test_a_slow_transform_is_named_with_the_line_that_it_was_seen_in(observe) ->
     unseen = observe(WAITING, setup={"loader.num_workers": 2}, loader=loader(transforms=[scale, warp]))
     found = data_loading.find(unseen)
     assert found is not None and (found.where[0].transform, found.where[0].line) == ("Warp", 31)
+
+
+def made_by(*batch_s: float, batches: int = 10) -> LoaderReport:
+    workers = [
+        WorkerReport(worker=number, batches=batches, busy_share=0.9, batch_s=took)
+        for number, took in enumerate(batch_s)
+    ]
+    return loader(num_workers=len(workers), workers=workers)
+
+
+@pytest.mark.parametrize(
+    ("made", "slow"),
+    [
+        (made_by(0.02, 0.021, 0.07), 2),
+        (made_by(0.05, 0.02), 0),
+        (made_by(0.02, 0.021, 0.03), None),  # batches differ
+        (made_by(0.02, 0.021, 0.07, batches=2), None),  # by chance
+        (made_by(0.02), None),
+        (loader(workers=[WorkerReport(worker=None, batches=9, busy_share=0.9, batch_s=0.1)]), None),
+    ],
+)
+def test_a_worker_that_is_slower_than_its_fellows_is_named(
+    observe, made: LoaderReport, slow: int | None
+) -> None:
+    found = data_loading.find(observe(WAITING, setup={"loader.num_workers": made.num_workers}, loader=made))
+    assert found is not None
+    assert [where.worker for where in found.where if where.worker is not None] == (
+        [] if slow is None else [slow]
+    )
+    assert (f"worker {slow} takes" in found.summary) is (slow is not None)
+    assert any(fact.name == f"one batch in worker {slow}" for fact in found.evidence) is (slow is not None)

@@ -10,6 +10,7 @@ import pytest
 from trainrx.profiler.ingest.columns import Trace
 from trainrx.profiler.timeline.intervals import one
 from trainrx.profiler.timeline.kernels import (
+    HotKernel,
     KernelKind,
     converts_layout,
     device_kinds,
@@ -103,3 +104,17 @@ def test_the_table_counts_only_what_lies_in_the_window(script: Any, read: Callab
     assert table.precision_ns == {"fp32": 20_000}
     assert table.share(KernelKind.MATMUL) == 1.0
     assert table.layout_share == 0.0
+
+
+def test_the_table_names_the_hottest_kernel_of_each_class(script: Any, read: Callable[..., Trace]) -> None:
+    # GIVEN a kernel that runs twice, a longer one that the window cuts, and one of another class
+    script.device("kernel", "volta_sgemm_128x64_nn", 0, 10).device("kernel", "volta_sgemm_128x64_nn", 20, 30)
+    script.device("kernel", "ampere_sgemm_32x32_tn", 35, 95)
+    trace = read(script.device("kernel", "vectorized_elementwise_kernel", 30, 35))
+    # WHEN the first 40 microseconds are tabled
+    table = kernel_table(trace, device_kinds(trace), one(0, 40_000))
+    # THEN time within the window decides
+    assert table.hottest == {
+        KernelKind.MATMUL: HotKernel("volta_sgemm_128x64_nn", 20 / 30),
+        KernelKind.ELEMENTWISE: HotKernel("vectorized_elementwise_kernel", 5 / 30),
+    }

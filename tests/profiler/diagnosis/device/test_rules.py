@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from trainrx.profiler.diagnosis.device.observation import DeviceObservation, RankSkew
 from trainrx.profiler.diagnosis.device.verdict import RULES, find_all, headline, verdict
 from trainrx.profiler.diagnosis.thresholds import DEVICE_LEVELS
+from trainrx.profiler.timeline.kernels import HotKernel
 from trainrx.profiler.vocabulary import IdleCause, Kind, Severity
 
 HEALTHY = DeviceObservation(
@@ -70,6 +72,33 @@ def test_each_kind_is_found(seen: DeviceObservation, kind: Kind, cause: str | No
     assert first.family is kind.family
     assert first.evidence
     assert first.ms_per_step == pytest.approx(first.share * 100)
+
+
+HOTTEST = {
+    "matmul": HotKernel("sgemm_128x64", 0.5),
+    "elementwise": HotKernel("vectorized_add", 0.2),
+    "reduction": HotKernel("reduce_sum", 0.1),
+    "optimizer": HotKernel("multi_tensor_adam", 0.1),
+    "communication": HotKernel("ncclDevKernel_AllReduce", 0.6),
+}
+
+
+@pytest.mark.parametrize(
+    ("facts", "kernel"),
+    [
+        ({"compute_share": 0.96, "kernel_shares": dict.fromkeys(HOTTEST, 0.2)}, "sgemm_128x64"),
+        ({"compute_share": 0.75, "kernel_shares": {"elementwise": 0.85, "reduction": 0.1}}, "vectorized_add"),
+        ({"optimizer_device_share": 0.4}, "multi_tensor_adam"),
+        ({"communication_share": 0.3, "communication_busy_share": 0.3}, "ncclDevKernel_AllReduce"),
+    ],
+)
+def test_the_hottest_kernel_is_named_where_kernels_are_the_finding(
+    facts: dict[str, Any], kernel: str
+) -> None:
+    first = headline(find_all(replace(HEALTHY, **facts, hottest_kernels=HOTTEST)))
+    assert first is not None
+    assert [where.kernel for where in first.where] == [kernel]
+    assert any(fact.name == "hottest kernel, of kernel time" for fact in first.evidence)
 
 
 def test_the_late_rank_takes_its_part_of_communication() -> None:
