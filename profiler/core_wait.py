@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+from .diagnosis.thresholds import NOTED_CORE_WAIT_SHARE
 from .recording import RankRecording
-
-#: From this share on, timings of a run are worth a word of caution.
-NOTEWORTHY_SHARE = 0.1
 
 
 def core_wait_share(recording: RankRecording) -> float | None:
@@ -23,7 +21,7 @@ def core_wait_share(recording: RankRecording) -> float | None:
 
 def caution(share: float | None) -> str | None:
     """A sentence for a run whose timings wander for want of cores; None where there is nothing to say."""
-    if share is None or share < NOTEWORTHY_SHARE:
+    if share is None or share < NOTED_CORE_WAIT_SHARE:
         return None
     return (
         f"The training thread waited {share:.0%} of the time for a free core: other processes, loader workers or "

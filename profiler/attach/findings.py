@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..diagnosis.finding import percent, short_path
-from ..diagnosis.thresholds import STEP_LEVELS
+from ..diagnosis.thresholds import BUSY_WORKER_SHARE, STEP_LEVELS, WIDE_INTERVAL
 from ..report import Estimate, EstimatedLine, EstimatedShare, EstimatedWorker, Fact, Finding, Where
 from ..vocabulary import Confidence, Kind, Severity, Stage
 
@@ -28,10 +28,6 @@ _WORDS = {
     Stage.EVALUATION: "The run evaluates",
     Stage.FORWARD: "Forward and backward run",
 }
-#: A worker that was seen making a batch in this share of its samples is the limit, not the queue behind it.
-BUSY_WORKER_SHARE = 0.7
-#: An interval wider than this leaves a finding uncertain.
-WIDE = 0.2
 
 
 def estimated_findings(
@@ -116,7 +112,7 @@ def _graded(
         share=stage.share,
         ms_per_step=None,
         severity=severity,
-        confidence=Confidence.LOW if stage.high - stage.low > WIDE else Confidence.MEDIUM,
+        confidence=Confidence.LOW if stage.high - stage.low > WIDE_INTERVAL else Confidence.MEDIUM,
         where=[Where(file=line.file, line=line.line, function=line.function) for line in lines],
         evidence=facts,
         summary=summary,

@@ -9,7 +9,14 @@ from ..observation import Observation
 from ..report import Fact, Finding, HostLine
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, place, places, timed_finding
-from .thresholds import SMALL_BUCKET_BYTES, TINY_COLLECTIVES_SHARE
+from .thresholds import (
+    COLLECTIVES_PER_TENSOR,
+    MANY_BUCKETS,
+    MANY_COLLECTIVES,
+    REPEATED_EXCHANGES,
+    SMALL_BUCKET_BYTES,
+    TINY_COLLECTIVES_SHARE,
+)
 
 MAX_LINES = 12
 _TRANSPORTS = ("env.nccl_p2p_disable", "env.nccl_ib_disable", "env.nccl_shm_disable")
@@ -99,12 +106,12 @@ def _own_lines(observation: Observation) -> tuple[HostLine, ...]:
 
 def _many_collectives(observation: Observation) -> float:
     """More collectives per step than these are one for each parameter, or nearly."""
-    return max(observation.setup.get("optimizer.tensors", 0) / 2, 8)
+    return max(COLLECTIVES_PER_TENSOR * observation.setup.get("optimizer.tensors", 0), MANY_COLLECTIVES)
 
 
 def _too_many_exchanges(observation: Observation) -> tuple[str, str] | None:
-    exchanges = observation.exchanges_per_step
-    if exchanges is not None and exchanges > 1.5 and observation.setup.get("optimizer.count", 1) == 1:
+    exchanges, optimizers = observation.exchanges_per_step, observation.setup.get("optimizer.count", 1)
+    if exchanges is not None and exchanges > REPEATED_EXCHANGES and optimizers == 1:
         return (
             "accumulation-without-no-sync",
             f": it happens {exchanges:.0f} times per step, though only the last micro-batch needs it",
@@ -123,8 +130,8 @@ def _settings(observation: Observation) -> tuple[str, str] | None:
         return "distributed-debug", ", and TORCH_DISTRIBUTED_DEBUG=DETAIL checks each collective with others"
     if setup.get("ddp.find_unused_parameters"):
         return "find-unused-parameters", ", and find_unused_parameters walks the graph each time"
-    bucket = setup.get("ddp.bucket_bytes_cap")
-    if bucket is not None and bucket < SMALL_BUCKET_BYTES and setup.get("ddp.gradient_bytes", 0) > 4 * bucket:
+    bucket, gradient = setup.get("ddp.bucket_bytes_cap"), setup.get("ddp.gradient_bytes", 0)
+    if bucket is not None and bucket < SMALL_BUCKET_BYTES and gradient > MANY_BUCKETS * bucket:
         return "small-buckets", f", in buckets of only {bucket / 2**20:.2g} MB"
     return None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import median
 
-from ..core_wait import NOTEWORTHY_SHARE
 from ..observation import Observation
 from ..report import Fact, Finding, LoaderReport, TransformReport, Where
 from ..setup_facts import ranks_here
@@ -14,6 +13,7 @@ from .finding import ms, percent, short_path, stage_finding
 from .thresholds import (
     CROWDED_SHARE,
     DOMINANT_PART,
+    NOTED_CORE_WAIT_SHARE,
     SELDOM_EMPTY_SHARE,
     SLOW_WORKER_BATCHES,
     SLOW_WORKER_FACTOR,
@@ -138,7 +138,7 @@ def _kind_of_work(loader: LoaderReport) -> str:
         loader.core_wait_share or 0.0,
         min(loader.cpu_share, 1.0),
     )
-    if for_core >= NOTEWORTHY_SHARE:
+    if for_core >= NOTED_CORE_WAIT_SHARE:
         return f"{took}, {percent(computing)} of it computing and {percent(for_core)} waiting for a free core"
     if _cpu_share(loader) <= WAITING_CPU_SHARE:
         return f"{took}, {percent(1 - computing)} of it waiting, not computing"

@@ -9,10 +9,8 @@ from ..observation import Observation
 from ..report import Fact, Finding
 from ..vocabulary import Kind, Stage
 from .finding import ms, percent, stage_finding
-from .thresholds import DOMINANT_PART, USED_ROWS_SHARE
+from .thresholds import DOMINANT_PART, MANY_TENSORS, USED_ROWS_SHARE
 
-#: From this many parameter tensors on, an update tensor by tensor is slow for their number alone.
-MANY_TENSORS = 100
 _FACTS = (
     "optimizer.name", "optimizer.tensors", "optimizer.parameters", "optimizer.foreach", "optimizer.fused",
     "model.dense_embedding_parameters", "batch.index_values",

@@ -155,6 +155,23 @@ LAST_RANK_SHARE = 0.7
 TINY_COLLECTIVES_SHARE = 0.3
 #: Gradient buckets below this cost more in number than they gain in overlap; PyTorch's default is 25 MB. Ours.
 SMALL_BUCKET_BYTES = 2 * 2**20
+#: Buckets are too small only where gradients fill more than so many of them. Ours: of fewer there is little to join.
+MANY_BUCKETS = 4
+#: With more exchanges per step than this, micro-batches have their own. Ours: a few steps in a window may count twice.
+REPEATED_EXCHANGES = 1.5
+#: Gradients are exchanged parameter by parameter if there are more collectives per step than this part of the
+#: optimizer's tensors, and more than so many in any case, which losses and metrics may need. Ours.
+COLLECTIVES_PER_TENSOR = 0.5
+MANY_COLLECTIVES = 8
+#: From this many parameter tensors on, an update tensor by tensor is slow for their number alone. Ours.
+MANY_TENSORS = 100
+#: From this share of time waited for a core on, it is said of a training thread or a batch, for its timings are longer
+#: than on a free machine. Ours.
+NOTED_CORE_WAIT_SHARE = 0.1
+#: A worker that was seen making a batch in this share of its samples is the limit, not the queue behind it. Ours.
+BUSY_WORKER_SHARE = 0.7
+#: A share estimated from samples whose interval is wider than this leaves a finding uncertain. Ours.
+WIDE_INTERVAL = 0.2
 #: A part that makes up this share of a whole is named as its cause.
 DOMINANT_PART = 0.5
 #: What an operation costs beside its arithmetic on a CPU, forward and backward together. Measured on one slow core on

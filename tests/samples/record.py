@@ -21,7 +21,7 @@ from typing import Any
 from trainrx.app.bundled import SAMPLES, sample_name
 from trainrx.app.demo_pictures import make_pictures
 from trainrx.app.views.run_list import headline
-from trainrx.profiler.core_wait import NOTEWORTHY_SHARE
+from trainrx.profiler.diagnosis.thresholds import NOTED_CORE_WAIT_SHARE
 from trainrx.profiler.report import Report, parse_report
 from trainrx.profiler.store import MANIFEST_FILE, REPORT_FILE, STEPS_FILE
 from trainrx.profiler.vocabulary import Family
@@ -78,10 +78,10 @@ def why_not_taken(report: Report, family: Family) -> str | None:
     if found is None or found.family is not family:
         return f"it waits for {None if found is None else found.kind}"
     waited = report.core_wait_share or 0.0
-    if waited > NOTEWORTHY_SHARE:
+    if waited > NOTED_CORE_WAIT_SHARE:
         return (
-            f"its training thread waited {waited:.0%} of the time for a free core, {NOTEWORTHY_SHARE:.0%} is the most: "
-            "record it where nothing else runs"
+            f"its training thread waited {waited:.0%} of the time for a free core, {NOTED_CORE_WAIT_SHARE:.0%} is the "
+            "most: record it where nothing else runs"
         )
     return None
 
