@@ -133,6 +133,12 @@ class Case:
         """Whether a GPU is known to compute."""
         return self.setup("device.kind") in ("cuda", "rocm")
 
+    @property
+    def line(self) -> str | None:
+        """The first line of source that the finding points at, as ``train.py:41``; None where it names none."""
+        place = next((where for where in self.finding.where if where.file is not None), None)
+        return None if place is None else f"{place.file}:{place.line}"
+
     def setup(self, name: str) -> object:
         """A setup fact; None for unknown."""
         return self.report.setup.get(name)

@@ -12,11 +12,13 @@ COPY_SHARE, WORST_COPY_SHARE = 0.2, 0.6
 
 
 def propose(case: Case) -> Iterator[Proposal]:
-    """Interval first, then asynchronous saving."""
+    """Saving beside the training, then less often, each at the line that saves."""
+    at = "" if case.line is None else f"at {case.line}: "
     yield Proposal(
         method="async-checkpoint",
         knob="checkpoint.asynchronous=true",
-        how="torch.distributed.checkpoint.async_save(state, checkpoint_id=path), or copy the state, save in a thread",
+        how=f"{at}torch.distributed.checkpoint.async_save(state, checkpoint_id=path), "
+        "or copy the state, save in a thread",
         basis=f"the measured time in torch.save, less a copy of the state (about {COPY_SHARE:.0%} of it)",
         effort=Effort.LINES,
         estimate=case.remaining(0.0, COPY_SHARE, WORST_COPY_SHARE),
@@ -25,7 +27,7 @@ def propose(case: Case) -> Iterator[Proposal]:
     yield Proposal(
         method="eval-and-log-frequency",
         knob=f"checkpoint.every={INTERVAL}",
-        how=f"save every {INTERVAL} times as many steps, or by the clock (once in ten minutes)",
+        how=f"{at}save every {INTERVAL} times as many steps, or by the clock (once in ten minutes)",
         basis=f"the measured time in torch.save, {INTERVAL} times less often",
         effort=Effort.SWITCH,
         estimate=case.remaining(1 / INTERVAL, 1 / INTERVAL, 0.3),

@@ -247,8 +247,7 @@ def _cheaper_samples(
 
 def _by_suspect(case: Case, seen: frozenset[Suspect], cheaper: _Cheaper) -> Iterator[Proposal]:
     lean, left = cheaper.step(cheaper.lean), _LEFT.format(round(cheaper.lean * 100))
-    place = next((where for where in case.finding.where if where.file is not None), None)
-    line = "" if place is None else f" at {place.file}:{place.line}"
+    line = "" if case.line is None else f" at {case.line}"
     if case.cause != "storage-latency" and Suspect.TOKENIZER not in seen:
         yield Proposal(
             method="lean-getitem",

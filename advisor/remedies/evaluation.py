@@ -12,9 +12,11 @@ INTERVAL = 10
 def propose(case: Case) -> Iterator[Proposal]:
     """Interval first, then inference mode with larger batches."""
     keeps = case.cause == "eval-without-no-grad"
+    loop = "the evaluation loop" if case.line is None else f"the evaluation loop at {case.line}"
+    whole = "evaluate" if case.line is None else f"run {loop}"
     yield Proposal(
         method="eval-and-log-frequency",
-        how=f"evaluate {INTERVAL} times less often, or on a part of the validation set",
+        how=f"{whole} {INTERVAL} times less often, or on a part of the validation set",
         basis=f"the measured time of evaluation, {INTERVAL} times less often",
         effort=Effort.LINES,
         estimate=case.remaining(1 / INTERVAL, 1 / INTERVAL, 0.5),
@@ -23,7 +25,7 @@ def propose(case: Case) -> Iterator[Proposal]:
     yield Proposal(
         method="inference-mode-eval",
         knob="eval.inference_mode=true",
-        how="with torch.inference_mode(): around the evaluation loop, with a larger batch than in training",
+        how=f"with torch.inference_mode(): around {loop}, with a larger batch than in training",
         basis="its forwards keep gradients now: their bookkeeping goes, and the memory that they hold"
         if keeps
         else "a tenth of evaluation time, which autograd's bookkeeping commonly takes; larger batches add to it",

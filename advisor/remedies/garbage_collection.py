@@ -15,7 +15,7 @@ def propose(case: Case) -> Iterator[Proposal]:
         case, case.remaining(0.02, 0.1, 0.6), "the measured pauses, of which little stays"
     )
     if case.cause == "explicit-collect":
-        place = next((f" at {where.file}:{where.line}" for where in case.finding.where if where.file), "")
+        place = "" if case.line is None else f" at {case.line}"
         planned = replace(
             planned,
             how=f"take gc.collect() out of the loop{place}, or call it every 1000 steps",

@@ -50,8 +50,7 @@ def _no_use(case: Case) -> Iterator[Declined]:
 
 def seen_at(case: Case) -> str:
     """The line that a finding was seen in, for a sentence."""
-    line = next((where for where in case.finding.where if where.file is not None), None)
-    return f"{line.file}:{line.line}" if line is not None else "the lines between the stages"
+    return case.line or "the lines between the stages"
 
 
 def _uses_cpu_metrics(case: Case) -> bool:

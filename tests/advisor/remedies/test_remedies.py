@@ -17,7 +17,7 @@ from trainrx.advisor.proposal import Case, Fit, Proposal
 from trainrx.advisor.remedies import answers
 from trainrx.catalog import Catalog
 from trainrx.profiler.agent import knobs
-from trainrx.profiler.report import Fact, Finding, LoaderReport, MemoryPart, MemoryUse, Report, WhatIf
+from trainrx.profiler.report import Fact, Finding, LoaderReport, MemoryPart, MemoryUse, Report, WhatIf, Where
 from trainrx.profiler.timeline.memory_use import ACTIVATIONS, REST
 from trainrx.profiler.vocabulary import Kind, Stage
 
@@ -157,6 +157,21 @@ def test_a_cause_has_its_answer(
     assert method in fits
     if cause is not None and cause not in ("activation-memory", "near-limit"):
         assert fits[method] is Fit.CAUSE
+
+
+@pytest.mark.parametrize("kind", [Kind.CHECKPOINT_IO, Kind.EVALUATION])
+def test_what_to_write_names_the_line_that_was_found(
+    kind: Kind, make_report: Callable[..., Report], make_finding: Callable[..., Finding]
+) -> None:
+    # GIVEN a finding whose second place is a line of the script
+    finding = make_finding(kind)
+    placed = finding.model_copy(update={"where": [Where(rank=1), Where(file="train.py", line=41)]})
+    # WHEN remedies are asked THEN each says where to write, and none does where no line is known
+    for one, named in ((placed, True), (finding.model_copy(update={"where": []}), False)):
+        said = answers(Case(make_report(one), one)).proposals
+        assert said
+        assert all(("at train.py:41" in proposal.how) is named for proposal in said)
+        assert all("None" not in proposal.how for proposal in said)
 
 
 def proposal_of(case: Case, method: str) -> Proposal:
