@@ -15,6 +15,10 @@ QUICK = [scenario for scenario in all_scenarios() if scenario.truth.quick]
 ATTEMPTS = 3
 
 
+def test_a_healthy_run_is_among_the_quick_ones() -> None:
+    assert any(scenario.truth.kind is None for scenario in QUICK)
+
+
 @pytest.mark.parametrize("scenario", QUICK, ids=lambda scenario: scenario.name)
 def test_the_headline_tells_the_truth(
     scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
