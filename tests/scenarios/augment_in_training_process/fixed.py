@@ -27,7 +27,7 @@ class Crops(Dataset):
 
 def main():
     torch.manual_seed(0)
-    loader = DataLoader(Crops(), batch_size=8, shuffle=True, num_workers=2)
+    loader = DataLoader(Crops(), batch_size=32, shuffle=True, num_workers=2)
     model = nn.Sequential(
         nn.Conv2d(3, 8, 5, stride=4),
         nn.ReLU(),
