@@ -116,6 +116,7 @@ class Activity(Word):
     SAVING = "saving"
     MEASURING = "measuring"
     COMPILING = "compiling"
+    LOADING = "loading"
 
 
 class Call(Word):

@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 from ...profiler.report import LoaderReport
 from ...profiler.setup_facts import ranks_here
 from ..predict.estimate import StepEstimate
-from ..predict.loading import LoadingModel, loading_model
+from ..predict.loading import DECODED, LEAN, STORED, LoadingModel, loading_model
 from ..proposal import Case, Declined, Effort, Fit, Proposal
+from .batches_by_hand import propose as by_hand
 from .cpu_threads import most_removed_s
 from .slow_samples import Suspect, suspects
 
+#: What the catalog lists beside is for a ``DataLoader``, which batches made by hand have none of.
+COMPLETE = frozenset({"batches-by-hand"})
 _MODEL = (
     "throughput model on this run's measured wall and CPU seconds per batch, its cores and its training time"
 )
@@ -23,8 +26,6 @@ WORTHWHILE = 1.03
 TINY_SAMPLE_S, MANY_SAMPLES = 100e-6, 128
 #: Below this share of waiting, the device has no time to spare for transforms.
 SPARE_SHARE = 0.2
-#: What stays of a sample's cost: stored as a result, kept in memory, decoded by a faster library, made by lean code.
-STORED, DECODED, LEAN = 0.05, 0.5, 0.07
 #: What a sample costs at most that is kept in memory: an index, which copies nothing. Collating it is counted apart.
 KEPT_SAMPLE_S = 10e-6
 #: What a sample costs at least that array code makes: a few calls of NumPy or torch.
@@ -75,6 +76,9 @@ class _Cheaper:
 
 def propose(case: Case) -> Iterator[Proposal | Declined]:
     """Worker settings by the throughput model, then ways to make a sample cheaper."""
+    if case.cause == "batches-by-hand":
+        yield from by_hand(case)
+        return
     model, loader = loading_model(case.report), case.report.loader
     workers = case.number("loader.num_workers")
     if model is None or loader is None or workers is None:

@@ -1,4 +1,5 @@
-"""Tells from a sampled stack what the script was doing beside training: logging, printing, drawing, saving, measuring.
+"""Tells from a sampled stack what the script was doing beside training: logging, printing, drawing, saving, measuring,
+making batches by hand.
 
 A library is known by the file of its frames; what Python does in C, such as ``print``, by the text of the script's
 line.
@@ -29,6 +30,16 @@ _FILES = (
 )
 #: Functions of trainers that save; their frames may lie anywhere.
 _FUNCTIONS = re.compile(r"(^|\.)(_?save_checkpoint|_save_checkpoint|save_model|save_pretrained|save_state)$")
+#: Functions that make batches or read samples, as people name them; ``train_batch`` or ``log_batch`` do not.
+_LOADERS = re.compile(
+    r"(^|\.)_*("
+    r"(get|next|make|load|fetch|read|build|create|draw|sample|iterate)_(\w+_)?(mini_?)?batch(es)?(_\w+)?"
+    r"|(mini_?)?batches|(\w+_)?(batch|data|sample)_?(gen|generator|iter|iterator|loader|stream)"
+    r"|(load|read|fetch|decode|augment)_(\w+_)?(image|photo|audio|video|clip|text|sample|example|item|document|file)s?"
+    r"|collate(_\w+)?|\w+_collate|tokeni[sz]e(_\w+)?|augment|__getitem__|__getitems__"
+    r")$",
+    re.IGNORECASE,
+)
 _LINES = (
     (
         Activity.SAVING,
@@ -41,6 +52,11 @@ _LINES = (
         r"\bwriterows?\(",
     ),
     (Activity.PRINTING, r"(^|[^\w.])p?print\(|\bstd(out|err)\.write\("),
+    (
+        Activity.LOADING,
+        r"\bImage\.open\(|\bimread\(|\bread_(image|video)\(|\bnp\.(memmap|fromfile)\(|\bfrom_numpy\(|\b(librosa|torchaudio)\.load\(|"
+        r"\btokenizer\(",
+    ),
 )
 _FILE_RULES = tuple((activity, re.compile(pattern)) for activity, pattern in _FILES)
 _LINE_RULES = tuple((activity, re.compile(pattern)) for activity, pattern in _LINES)
@@ -51,7 +67,8 @@ _IMAGE_SAVE = re.compile(r"(^|\.)(save|_save)$")
 def activity_of(frames: Sequence[Frame], script: Frame) -> Activity | None:
     """What a stack was doing beside training; None for anything else.
 
-    ``frames`` are innermost first, ``script`` is the one that names the stack: only what it called tells.
+    ``frames`` are innermost first, ``script`` is the one that names the stack: only what it called tells, and for whom
+    it works where that makes batches.
     """
     called = frames[: frames.index(script)] if script in frames else ()
     for frame in called:
@@ -59,7 +76,10 @@ def activity_of(frames: Sequence[Frame], script: Frame) -> Activity | None:
         if found is not None:
             return found
     text = script.text or ""
-    return next((activity for activity, pattern in _LINE_RULES if pattern.search(text)), None)
+    found = next((activity for activity, pattern in _LINE_RULES if pattern.search(text)), None)
+    if found is None and any(_LOADERS.search(frame.function) for frame in frames[len(called) :]):
+        return Activity.LOADING
+    return found
 
 
 def _of_library(frame: Frame, called: Sequence[Frame]) -> Activity | None:

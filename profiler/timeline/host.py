@@ -74,7 +74,10 @@ def _samples_by_line(recording: RankRecording, steps: Steps, stages: StageTimes)
         place = places.get(stack)
         if label >= 0 and place is not None:
             frame, user_code, activity = place
-            counts[(STAGES[label], frame, user_code, Activity.COMPILING if compiles else activity)] += 1
+            stage = STAGES[label]
+            if activity is Activity.LOADING and stage is not Stage.HOST:
+                activity = None  # within another stage, such as the wait for a loader, it is that stage's own
+            counts[(stage, frame, user_code, Activity.COMPILING if compiles else activity)] += 1
     return counts
 
 

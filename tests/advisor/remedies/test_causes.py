@@ -26,7 +26,7 @@ RULES = Path(str(diagnosis.__file__)).parent
 REMEDIES = Path(str(remedies.__file__)).parent
 KINDS = {kind.value.replace("-", "_"): kind for kind in Kind}
 #: Files of rules beside those that are called like their kind.
-FILES = {**KINDS, "gpu_memory": Kind.MEMORY_CAPACITY}
+FILES = {**KINDS, "gpu_memory": Kind.MEMORY_CAPACITY, "batches_by_hand": Kind.DATA_LOADING}
 
 #: Causes that no rule finds in a recording, and why none can.
 NOT_FOUND = {

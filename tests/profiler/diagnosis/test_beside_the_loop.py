@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainrx.profiler.diagnosis import (
+    batches_by_hand,
     checkpoint_io,
     diagnose,
     evaluation,
@@ -109,3 +110,33 @@ def test_short_pauses_are_no_finding(observe) -> None:
 def test_reading_a_loss_costs_nothing_on_a_cpu(observe, make_line) -> None:
     seen = observe({**MODEL, Stage.HOST: 0.4}, lines=(make_line(0.4),))
     assert all(finding.severity is Severity.NOTE for finding in diagnose(seen))
+
+
+@pytest.mark.parametrize("samples", [4, 1])
+def test_batches_made_by_hand_are_data_loading(observe, make_line, samples: int) -> None:
+    # GIVEN 10 ms between the stages, 8 of which make batches, be it in a single sample of a short run
+    lines = (make_line(8, activity=Activity.LOADING, line=17, samples=samples), make_line(2, line=31))
+    seen = observe({**MODEL, Stage.HOST: 10.0}, lines=lines)
+    # WHEN it is diagnosed
+    found, rest = batches_by_hand.find(seen), host_python.find(seen)
+    # THEN the 8 ms are loading, with its line, and no other Python
+    assert found is not None and (found.kind, found.cause) == (Kind.DATA_LOADING, "batches-by-hand")
+    assert found.ms_per_step == pytest.approx(8) and found.where[0].line == 17
+    assert rest is not None and rest.ms_per_step == pytest.approx(2) and rest.where[0].line == 31
+
+
+def test_a_single_sample_of_a_small_part_is_no_loading(observe, make_line) -> None:
+    lines = (make_line(2, activity=Activity.LOADING, line=17, samples=1), make_line(8, line=31))
+    seen = observe({**MODEL, Stage.HOST: 10.0}, lines=lines)
+    assert batches_by_hand.find(seen) is None
+    rest = host_python.find(seen)
+    assert rest is not None and rest.ms_per_step == pytest.approx(10)
+
+
+def test_a_line_that_trains_is_no_other_python(observe, make_line) -> None:
+    # GIVEN 6 ms between the stages, 4 of them in the line that calls the model
+    lines = (make_line(4, line=30), make_line(5, line=30, stage=Stage.FORWARD), make_line(2, line=36))
+    found = host_python.find(observe({**MODEL, Stage.HOST: 6.0}, lines=lines))
+    # THEN only the rest could be done less often
+    assert found is not None and found.ms_per_step == pytest.approx(2)
+    assert [where.line for where in found.where] == [36]

@@ -44,3 +44,31 @@ def test_a_stack_without_text_is_named_by_its_libraries_alone() -> None:
     script = Frame("train.py", 3, "main")
     assert activity_of((script,), script) is None
     assert activity_of((), script) is None
+
+
+@pytest.mark.parametrize(
+    ("caller", "text", "loads"),
+    [
+        ("get_batch", "", True),
+        ("Corpus.next_train_batch", "", True),
+        ("iterate_minibatches", "", True),
+        ("batch_generator", "", True),
+        ("load_image", "", True),
+        ("ReplayBuffer.sample_batch", "", True),
+        ("pad_collate", "", True),
+        ("Photos.__getitem__", "", True),
+        ("train_batch", "", False),
+        ("process_batch", "", False),
+        ("log_batch_loss", "", False),
+        ("load_model", "", False),
+        ("sample", "", False),
+        ("main", "photo = Image.open(path)", True),
+        ("main", "x = torch.stack([torch.from_numpy(data[i : i + n]) for i in starts])", True),
+        ("main", "loss = torch.stack(losses)", False),
+        ("get_batch", "print(len(rows))", False),
+    ],
+)
+def test_making_batches_is_told_by_the_functions_that_it_runs_in(caller: str, text: str, loads: bool) -> None:
+    script = Frame("/home/me/train.py", 12, "number_of", text)
+    outer = (Frame("/home/me/train.py", 20, caller), Frame("/home/me/train.py", 40, "<module>"))
+    assert (activity_of((script, *outer), script) is Activity.LOADING) is loads
