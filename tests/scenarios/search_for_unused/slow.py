@@ -12,13 +12,13 @@ def main():
     torch.manual_seed(dist.get_rank())
     images, labels = load_digits(return_X_y=True)
     images, labels = torch.as_tensor(images, dtype=torch.float32) / 16, torch.as_tensor(labels)
-    blocks = [nn.Sequential(nn.Linear(32, 32), nn.Tanh()) for _ in range(300)]
+    blocks = [nn.Sequential(nn.Linear(128, 128), nn.Tanh()) for _ in range(60)]
     model = DistributedDataParallel(
-        nn.Sequential(nn.Linear(64, 32), *blocks, nn.Linear(32, 10)), find_unused_parameters=True
+        nn.Sequential(nn.Linear(64, 128), *blocks, nn.Linear(128, 10)), find_unused_parameters=True
     )
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-    for step in range(200):
-        chosen = torch.randint(len(labels), (8,))
+    for step in range(250):
+        chosen = torch.randint(len(labels), (16,))
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(images[chosen]), labels[chosen])
         loss.backward()
