@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...profiler.diagnosis.finding import percent
-from ...profiler.diagnosis.memory import mega
+from ...profiler.diagnosis.memory import KEPT, mega
 from ...profiler.timeline.memory_use import ACTIVATIONS
 from ..proposal import Case, Declined, Effort, Fit, Proposal
 
@@ -167,6 +167,9 @@ def _smaller_state(case: Case) -> Iterator[Proposal]:
 
 
 def _near_the_limit(case: Case) -> Iterator[Proposal | Declined]:
+    if case.evidence(KEPT) is not None:
+        yield from _kept_data(case)
+        return
     if case.cause == "optimizer-state":
         yield from _smaller_state(case)
     if case.has("large-vocab"):
@@ -186,6 +189,20 @@ def _near_the_limit(case: Case) -> Iterator[Proposal | Declined]:
         yield _recomputing(
             case, "how much of the memory activations take was not measured: find out first", Fit.LISTED
         )
+
+
+def _kept_data(case: Case) -> Iterator[Proposal | Declined]:
+    """What the script keeps beside the model, as a data set or a buffer: no batch and no activation fills it."""
+    yield Proposal(
+        method="memory-mapped-storage",
+        how='map it from a file: torch.from_file(path, shared=True, size=n), np.load(path, mmap_mode="r"), TorchRL\'s '
+        "LazyMemmapStorage; else keep less of it, or in fewer bytes: uint8 or float16 in place of float32",
+        basis=f"mapped pages are given back when memory runs short; {_basis(case)}",
+        effort=Effort.LINES,
+        fit=Fit.CAUSE,
+    )
+    yield Declined("activation-checkpointing", _NOT_ACTIVATIONS)
+    yield Declined("gradient-accumulation", "what fills the memory here does not grow with the batch")
 
 
 def _activations_share(case: Case) -> float | None:

@@ -8,8 +8,9 @@ from ..timeline.process_memory import ProcessMemory
 from ..vocabulary import Kind, Severity
 from .thresholds import GROWTH_BYTES, GROWTH_SHARE, RISING_SHARE, confidence
 
-#: Names of the facts that say which memory a finding is about, and when one that grows is used up.
-PEAK, STEPS_LEFT = "peak memory", "used up in"
+#: Names of the facts that say which memory a finding is about, when one that grows is used up, and what of it is in use
+#: at all times and no part of the model.
+PEAK, STEPS_LEFT, KEPT = "peak memory", "used up in", "kept at all times beside the model"
 
 
 def grows(memory: ProcessMemory, growth: float) -> bool:

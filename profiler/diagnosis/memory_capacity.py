@@ -6,19 +6,20 @@ It costs no time until it ends the run, so it has no share of the step and stand
 from __future__ import annotations
 
 from ..observation import Observation
-from ..report import Fact, Finding, HostTelemetry
+from ..report import Fact, Finding, HostTelemetry, MemoryUse
 from ..timeline.process_memory import ProcessMemory
 from ..timeline.worker_memory import WorkerMemory
 from ..vocabulary import Severity
 from . import gpu_memory
 from .finding import percent
 from .gpu_memory import composition
-from .memory import PEAK, forecast, grows, mega, memory_finding
+from .memory import KEPT, PEAK, forecast, grows, mega, memory_finding
 from .thresholds import (
     AT_LIMIT_SHARE,
     COPIED_BYTES,
     COPIED_SHARE,
     DOMINANT_PART,
+    KEPT_DATA_BYTES,
     LATE_COPIES_SHARE,
     NEAR_LIMIT_SHARE,
     SOON_STEPS,
@@ -151,7 +152,10 @@ def _near_limit(observation: Observation) -> Finding | None:
     if memory is None or share is None or share < NEAR_LIMIT_SHARE:
         return None
     evaluates = _peaks_in_evaluation(observation, memory)
+    kept = None if evaluates else _kept_beside_the_model(observation.memory_use, memory)
     why = f": {_GROWTH['eval-without-no-grad']}" if evaluates else ""
+    if kept is not None:
+        why = f": {mega(kept)} are in use at all times and no part of the model, such as data that the script keeps"
     return memory_finding(
         observation,
         cause="eval-without-no-grad" if evaluates else "near-limit",
@@ -160,8 +164,20 @@ def _near_limit(observation: Observation) -> Finding | None:
             f"The training process uses {percent(share)} of the memory that it may use{why}. A larger batch or a "
             "longer sample ends the run."
         ),
-        evidence=(*_evidence(memory), *composition(observation.memory_use, memory)),
+        evidence=(
+            *_evidence(memory),
+            *composition(observation.memory_use, memory),
+            *([] if kept is None else [Fact(name=KEPT, value=kept, unit="bytes", basis="derived")]),
+        ),
     )
+
+
+def _kept_beside_the_model(use: MemoryUse | None, memory: ProcessMemory) -> int | None:
+    """Bytes in use whatever a step makes, without the model's tensors; None where they are no large part of it."""
+    if use is None or use.on_device or not use.parts or memory.lowest_bytes is None:
+        return None
+    kept = memory.lowest_bytes - sum(part.bytes for part in use.parts if part.basis == "measured")
+    return kept if kept >= max(KEPT_DATA_BYTES, DOMINANT_PART * memory.peak_bytes) else None
 
 
 def _evidence(memory: ProcessMemory) -> tuple[Fact, ...]:

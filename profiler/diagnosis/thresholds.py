@@ -228,6 +228,9 @@ AT_LIMIT_SHARE = 0.97
 #: Share of what a GPU's allocator has reserved that no tensor fills, from which on it counts as fragmented. Ours:
 #: blocks are rounded up to 2 MB and cached, which leaves a few percent.
 FRAGMENTED_SHARE = 0.2
+#: A script keeps data beside the model if so much of the process's memory is in use at all times that no tensor of the
+#: model fills. Ours: Python, torch and the libraries of a training alone take about half of it.
+KEPT_DATA_BYTES = 2**30
 #: A growth that ends the run within so many steps is high. Ours: less than a long epoch.
 SOON_STEPS = 10_000
 #: From so many cores' worth of other programs' work on, a core counts as taken. Ours: less is a desktop's noise.

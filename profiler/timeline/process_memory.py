@@ -21,6 +21,7 @@ class ProcessMemory:
 
     Attributes:
         peak_bytes: the highest reading.
+        lowest_bytes: the lowest one, which is in use whatever a step makes; None where it was not told apart.
         growth_bytes_per_step: the slope over the timed steps, by the median of slopes between readings (Theil-Sen);
             None where too few readings fell into them.
         rising_share: share of the span between first and last reading in which memory stood higher than ever before:
@@ -39,6 +40,7 @@ class ProcessMemory:
     steps: float
     peak_in_evaluation: bool = False
     uncollected_per_step: float | None = None
+    lowest_bytes: int | None = None
 
     @property
     def limit_share(self) -> float | None:
@@ -84,6 +86,7 @@ def over_steps(
         steps=float(x[-1] - x[0]) if enough else 0.0,
         peak_in_evaluation=_in_evaluation(recording, int(times[used.argmax()])),
         uncollected_per_step=_uncollected_per_step(recording, steps),
+        lowest_bytes=int(used.min()),
     )
 
 

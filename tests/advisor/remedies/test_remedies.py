@@ -17,9 +17,19 @@ from trainrx.advisor.proposal import Case, Fit, Proposal
 from trainrx.advisor.remedies import answers
 from trainrx.catalog import Catalog
 from trainrx.profiler.agent import knobs
-from trainrx.profiler.report import Fact, Finding, LoaderReport, MemoryPart, MemoryUse, Report, WhatIf, Where
+from trainrx.profiler.diagnosis.memory import KEPT
+from trainrx.profiler.report import (
+    Fact,
+    Finding,
+    LoaderReport,
+    MemoryPart,
+    MemoryUse,
+    Report,
+    WhatIf,
+    Where,
+)
 from trainrx.profiler.timeline.memory_use import ACTIVATIONS, REST
-from trainrx.profiler.vocabulary import Kind, Stage
+from trainrx.profiler.vocabulary import Kind, Severity, Stage
 
 GB = 2**30
 FILES = sorted(Path(str(remedies.__file__)).parent.glob("*.py"))
@@ -218,6 +228,20 @@ def test_a_buffer_that_fills_the_memory_is_not_answered_by_computing_again_first
     report = make_report(finding, setup={"device.kind": "cpu"})
     advised = [one.method for one in prescribe(report, bundled).prescriptions]
     assert "activation-checkpointing" in advised[1:]
+
+
+def test_data_that_a_script_keeps_is_mapped_from_a_file(
+    bundled: Catalog, make_report: Callable[..., Report], make_finding: Callable[..., Finding]
+) -> None:
+    # GIVEN a process near its limit, most of it in use at all times and no part of the model
+    finding = make_finding(Kind.MEMORY_CAPACITY, 0.0, cause="near-limit", severity=Severity.MODERATE)
+    finding = finding.model_copy(update={"evidence": [Fact(name=KEPT, value=6 * GB, unit="bytes")]})
+    advice = prescribe(make_report(finding, setup={"device.kind": "cpu"}), bundled)
+    # WHEN it is answered THEN by mapping the data first, and neither by a smaller batch nor by computing again
+    assert advice.prescriptions[0].method == "memory-mapped-storage"
+    assert "6.0 GB" in advice.prescriptions[0].basis
+    out = {one.method for one in advice.ruled_out}
+    assert {"activation-checkpointing", "gradient-accumulation"} <= out
 
 
 def test_a_small_growth_of_memory_is_told_in_a_unit_that_shows_it(

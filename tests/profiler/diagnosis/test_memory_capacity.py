@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from trainrx.profiler.diagnosis import diagnose, memory_capacity
-from trainrx.profiler.diagnosis.memory import STEPS_LEFT
+from trainrx.profiler.diagnosis.memory import KEPT, STEPS_LEFT
 from trainrx.profiler.report import Finding, HostTelemetry, MemoryPart, MemoryUse, Telemetry
-from trainrx.profiler.timeline.memory_use import ACTIVATIONS, DeviceMemory
+from trainrx.profiler.timeline.memory_use import ACTIVATIONS, REST, DeviceMemory
 from trainrx.profiler.timeline.process_memory import ProcessMemory
 from trainrx.profiler.timeline.worker_memory import WorkerMemory
 from trainrx.profiler.vocabulary import Kind, Severity, Stage
@@ -221,3 +221,29 @@ def test_a_full_shared_memory(observe, used: int, workers: int, severity: Severi
     assert (None if found is None else (found.cause, found.severity)) == (
         None if severity is None else ("shm-limit", severity)
     )
+
+
+@pytest.mark.parametrize(
+    ("lowest", "parameters", "kept"),
+    [
+        (7500, 20, 7480),
+        (7500, 7000, None),  # the model itself
+        (900, 20, None),  # what a step makes
+        (None, 20, None),  # not told apart
+    ],
+)
+def test_data_that_the_script_keeps_is_told_from_what_a_step_makes(
+    observe, lowest: int | None, parameters: int, kept: int | None
+) -> None:
+    # GIVEN a process near its limit
+    lowest_bytes = None if lowest is None else lowest * MEGA
+    memory = replace(STEADY, peak_bytes=7600 * MEGA, lowest_bytes=lowest_bytes)
+    counted = MemoryPart(name="parameters", bytes=parameters * MEGA)
+    rest = MemoryPart(name=REST, bytes=(7600 - parameters) * MEGA, basis="derived")
+    use = MemoryUse(on_device=False, peak_bytes=memory.peak_bytes, parts=[counted, rest])
+    # WHEN it is judged THEN what is in use at all times, less the model, is evidence
+    found = memory_capacity.find(observe(MODEL, memory=memory, memory_use=use))
+    assert found is not None and found.cause == "near-limit"
+    told = [fact.value for fact in found.evidence if fact.name == KEPT]
+    assert told == ([] if kept is None else [kept * MEGA])
+    assert ("in use at all times" in found.summary) is (kept is not None)

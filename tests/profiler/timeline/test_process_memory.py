@@ -75,3 +75,9 @@ def test_objects_that_pile_up_and_the_stage_of_the_peak(make_recording) -> None:
     # THEN both are told
     assert found is not None and found.peak_in_evaluation
     assert found.uncollected_per_step == pytest.approx(300)
+
+
+def test_what_is_in_use_at_all_times_is_the_lowest_reading(make_recording) -> None:
+    found = memory_of(make_recording, lambda n: (500 + 300 * (n % 2)) * MEGA)
+    assert found is not None
+    assert (found.lowest_bytes, found.peak_bytes) == (500 * MEGA, 800 * MEGA)

@@ -4,12 +4,12 @@ import torch
 from sklearn.datasets import load_digits
 from torch import nn
 
-CAPACITY = 1_000_000
+CAPACITY = 12_700_000
 
 
 class ReplayBuffer:
     def __init__(self):
-        self.samples = torch.zeros(CAPACITY, 64)
+        self.samples = torch.from_file("samples.bin", shared=True, size=CAPACITY * 64).view(CAPACITY, 64)
         self.labels = torch.zeros(CAPACITY, dtype=torch.uint8)
         self.size = 0
 
