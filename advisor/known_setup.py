@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..profiler.report import Report
+from ..profiler.setup_facts import ranks_here
 
 _KINDS_BY_VENDOR = {"NVIDIA": "cuda", "AMD": "rocm"}
 #: Compute capabilities by name (NVIDIA, "CUDA GPU compute capability" table); the first that a device's name holds.
@@ -86,7 +87,17 @@ def _headroom(report: Report) -> float | None:
         for device in seen
         if device.is_matched and device.memory_peak_bytes is not None and device.memory_total_bytes
     ]
-    return min(shares, default=None)
+    return min(shares, default=_of_memory_use(report))
+
+
+def _of_memory_use(report: Report) -> float | None:
+    """By what the recorder read of the memory that the model lies in; ranks of a CPU share the machine's."""
+    use, on_cpu = report.memory_use, report.setup.get("device.kind") == "cpu"
+    if use is None or not use.limit_bytes or use.on_device is on_cpu:
+        return None
+    if use.on_device:
+        return _free((use.reserved_peak_bytes or use.peak_bytes) + (use.outside_bytes or 0), use.limit_bytes)
+    return _free(use.peak_bytes * ranks_here(report.setup), use.limit_bytes)
 
 
 def _free(peak: float, total: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...profiler.vocabulary import Stage
 from ..predict.estimate import StepEstimate
 from ..proposal import Case, Declined, Effort, Fit, Proposal
 from .compute import SHORT_CPU_STEP_S, short_cpu_step
@@ -15,6 +16,11 @@ from .recompilation import no_graph_breaks
 COMPLETE = DEBUGGING
 #: Even one launch for a whole step takes its time: this part of the waiting remains at best.
 BEST_REMAINS = 0.1
+#: Loops of small operations, as the diagnosis calls what it counted of them on a CPU.
+COUNTED = "many-small-operations"
+#: How many times as many samples a step is given to share what it costs per operation: doubling twice shows what more
+#: would bring. At worst this part of that cost remains.
+LARGER, WORST_SHARED_REMAINS = 4, 0.6
 _MODELLED = "replaying the trace with launches that cost nothing, of which {} % are expected to go"
 _BOUNDED = "the measured time that the device waits for launches, of which {} % are expected to go"
 
@@ -47,7 +53,9 @@ def _basis(case: Case, likely: float) -> str:
 
 
 def _compile_or_not(case: Case) -> Iterator[Proposal | Declined]:
-    if case.setup("device.kind") == "cpu" and case.step_s < SHORT_CPU_STEP_S:
+    """A step on a CPU has to be long for it, unless its operations were counted and are many, which a compiler joins."""
+    short = case.setup("device.kind") == "cpu" and case.step_s < SHORT_CPU_STEP_S
+    if short and case.cause != COUNTED:
         yield from short_cpu_step(case)
     else:
         yield _compile(case)
@@ -115,11 +123,32 @@ def _joined(case: Case) -> Iterator[Proposal]:
 
 def _larger_batch(case: Case) -> Proposal:
     batch = case.number("loader.batch_size")
+    larger = None if batch is None else round(LARGER * batch)
     now = "" if batch is None else f"  # it is {batch:g} now"
+    shared = _shared_by_more(case) if case.cause == COUNTED else None
     return Proposal(
         method="large-batch-increase",
-        how=f"DataLoader(..., batch_size=…){now}; scale the learning rate with it, and judge the curve, not the step",
-        basis="the same launches serve more samples; the gain is per sample, so no step time is predicted",
+        knob=None if larger is None else f"batch.size={larger}",
+        how=f"DataLoader(..., batch_size={larger or '…'}){now}; scale the learning rate with it, and judge the curve, "
+        "not the step",
+        basis="the same launches serve more samples; the gain is per sample, so no step time is predicted"
+        if shared is None
+        else f"per sample: {LARGER} times as many share what a step takes for its operations and its update",
         effort=Effort.LINES,
-        fit=Fit.KIND,
+        estimate=shared,
+        fit=Fit.KIND if shared is None else Fit.CAUSE,
+        removes_s=None if shared is None else _per_step_s(case),
     )
+
+
+def _per_step_s(case: Case) -> float:
+    """Seconds of a step that do not grow with the batch: for its operations, and for the update of the parameters."""
+    return min(case.exposed_s + case.stage_s(Stage.OPTIMIZER), case.step_s)
+
+
+def _shared_by_more(case: Case) -> StepEstimate:
+    """The time for the samples of one step of now; only what is spent per step is shared."""
+    fixed_s = _per_step_s(case)
+    rest_s = case.step_s - fixed_s
+    likely_s = rest_s + fixed_s / LARGER
+    return StepEstimate(likely_s, likely_s, rest_s + WORST_SHARED_REMAINS * fixed_s)

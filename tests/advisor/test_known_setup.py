@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from trainrx.advisor.known_setup import known_setup
-from trainrx.profiler.report import DeviceShares, MatrixUse, MemoryCurveInfo, Report
+from trainrx.profiler.report import DeviceShares, MatrixUse, MemoryCurveInfo, MemoryUse, Report
 
 DEVICE = DeviceShares(
     busy_share=0.9, compute_share=0.9, exposed_communication_share=0, exposed_copy_share=0, idle_share=0.1
@@ -51,3 +51,20 @@ def test_headroom_comes_from_the_peak(make_report: Callable[..., Report]) -> Non
     assert known_setup(report)["memory.headroom"] == pytest.approx(0.25)
     relative = memory.model_copy(update={"relative": True})
     assert "memory.headroom" not in known_setup(report.model_copy(update={"memory": relative}))
+
+
+@pytest.mark.parametrize(
+    ("setup", "on_device", "headroom"),
+    [
+        ({"device.kind": "cpu"}, False, 0.8),
+        ({"device.kind": "cpu", "world_size": 2}, False, 0.6),  # ranks share the machine
+        ({"device.kind": "cuda"}, False, None),  # the process's memory is not the device's
+        ({"device.kind": "cuda"}, True, 0.8),
+    ],
+)
+def test_headroom_of_a_cpu_is_that_of_the_process(
+    make_report: Callable[..., Report], setup: dict[str, object], on_device: bool, headroom: float | None
+) -> None:
+    use = MemoryUse(on_device=on_device, peak_bytes=20, limit_bytes=100)
+    known = known_setup(make_report(setup=setup, memory_use=use))
+    assert known.get("memory.headroom") == (None if headroom is None else pytest.approx(headroom))

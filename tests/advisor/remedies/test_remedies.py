@@ -25,6 +25,7 @@ from trainrx.profiler.report import (
     MemoryPart,
     MemoryUse,
     Report,
+    StageShare,
     WhatIf,
     Where,
 )
@@ -265,6 +266,33 @@ def test_compiling_is_declined_for_a_short_step_on_a_cpu(
     short = report.model_copy(update={"step_time": report.step_time.model_copy(update={"mean_s": 0.002})})
     assert "torch-compile-default" in {one.method for one in answers(Case(short, finding)).declined}
     assert "torch-compile-default" in {one.method for one in answers(Case(report, finding)).proposals}
+
+
+@pytest.mark.parametrize("step_s", [0.002, 0.1])
+def test_many_small_operations_are_shared_by_more_samples_or_compiled(
+    make_report: Callable[..., Report], make_finding: Callable[..., Finding], step_s: float
+) -> None:
+    # GIVEN a step on a CPU of which nine tenths are spent per operation and in the update, however long it is
+    finding = make_finding(Kind.LAUNCH_OVERHEAD, 0.8, cause="many-small-operations")
+    finding = finding.model_copy(update={"ms_per_step": 0.8e3 * step_s})
+    report = make_report(finding, setup={"device.kind": "cpu", "loader.batch_size": 24})
+    shares = {Stage.FORWARD: 0.8, Stage.OPTIMIZER: 0.1, Stage.DATA_WAIT: 0.1}
+    stages = [
+        StageShare(name=one, seconds_per_step=part * step_s, share=part) for one, part in shares.items()
+    ]
+    assert report.step_time is not None
+    step_time = report.step_time.model_copy(update={"mean_s": step_s})
+    case = Case(report.model_copy(update={"step_time": step_time, "stages": stages}), finding)
+    # WHEN it is answered THEN the batch to try is named, with what it gains per sample
+    larger = proposal_of(case, "large-batch-increase")
+    assert "batch_size=96)  # it is 24 now" in larger.how and larger.knob == "batch.size=96"
+    assert larger.fit is Fit.CAUSE and "per sample" in larger.basis
+    prediction = case.prediction(larger)
+    assert prediction is not None
+    assert prediction.mid == pytest.approx(1 / (0.1 + 0.9 / 4))
+    assert 1.0 < prediction.low < prediction.mid <= prediction.high < prediction.bound == pytest.approx(10)
+    # AND compiling is too, for the number of operations tells of it, not the speed of the machine
+    assert proposal_of(case, "torch-compile-default").fit is Fit.CAUSE
 
 
 def test_half_precision_is_declined_on_a_cpu_that_is_not_known_to_have_it(
