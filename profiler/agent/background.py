@@ -96,7 +96,8 @@ class Background:
         if moment - self._memory_read >= max((moment - self._started) / MEMORY_READINGS, MEMORY_INTERVAL_S):
             self._memory_read = moment
             device = self._recorder.device_memory.used()
-            self._folder.fact("memory", **memory.used(), **device, uncollected=gc.get_count()[0])
+            graphs = self._recorder.kept_graphs.counted()
+            self._folder.fact("memory", **memory.used(), **device, **graphs, uncollected=gc.get_count()[0])
 
     def _heed_stop(self) -> None:
         try:

@@ -23,6 +23,7 @@ from .flops import FlopCount
 from .format import PROCESS_CPU, STEP, STEP_TRACED
 from .graph_size import GraphSize
 from .holdings import Holdings
+from .kept_graphs import KeptGraphs
 from .loading import Loading
 from .losses import Losses
 from .model_facts import ModelFacts
@@ -88,6 +89,7 @@ class Recorder:
         self.model_facts = ModelFacts(self)
         self.batch_facts = BatchFacts(self)
         self.graph_size = GraphSize(self)
+        self.kept_graphs = KeptGraphs()
         self.steps = 0
         self.traced = False
         self.stop_at = None if options.steps is None else timed + options.deep_steps

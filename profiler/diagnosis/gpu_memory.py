@@ -8,7 +8,17 @@ from ..timeline.memory_use import ACTIVATIONS, DeviceMemory
 from ..timeline.process_memory import ProcessMemory
 from ..vocabulary import Severity
 from .finding import percent
-from .memory import PEAK, forecast, grows, mega, memory_finding
+from .memory import (
+    GROWTH,
+    PEAK,
+    forecast,
+    grows,
+    growth_cause,
+    growth_facts,
+    mega,
+    memory_finding,
+    peaks_in_evaluation,
+)
 from .thresholds import AT_LIMIT_SHARE, DOMINANT_PART, FRAGMENTED_SHARE, NEAR_LIMIT_SHARE, SOON_STEPS
 
 
@@ -18,17 +28,19 @@ def growing(observation: Observation) -> Finding | None:
     growth = None if device is None else device.growth.growth_bytes_per_step
     if device is None or growth is None or not grows(device.growth, growth):
         return None
-    left = device.growth.steps_left
+    left, cause = device.growth.steps_left, growth_cause(observation, device.growth)
     ends = "" if left is None else f", and reaches its limit in about {left:,.0f} steps"
     return memory_finding(
         observation,
-        cause="growing-memory",
+        cause=cause,
         severity=Severity.HIGH if left is not None and left < SOON_STEPS else Severity.MODERATE,
-        summary=(
-            f"The GPU's memory grows by {mega(growth)} in every step{ends}: "
-            "something keeps what each step makes, such as losses or outputs kept with their graph."
+        summary=f"The GPU's memory grows by {mega(growth)} in every step{ends}: {GROWTH[cause]}.",
+        evidence=(
+            *_facts(device),
+            *growth_facts(cause, device.growth),
+            *forecast(left),
+            *composition(observation.memory_use, device.growth),
         ),
-        evidence=(*_facts(device), *forecast(left), *composition(observation.memory_use, device.growth)),
     )
 
 
@@ -44,7 +56,8 @@ def full(observation: Observation) -> Finding | None:
     state = "is short" if share is None else f"is {percent(share)} taken at the peak"
     if device.retries:
         state += f", and the allocator had to ask again {device.retries} times"
-    cause = _cause(device, observation.memory_use)
+    evaluates = peaks_in_evaluation(observation, device.growth)
+    cause = "eval-without-no-grad" if evaluates else _cause(device, observation.memory_use)
     return memory_finding(
         observation,
         cause=cause,
@@ -71,6 +84,8 @@ def _cause(device: DeviceMemory, use: MemoryUse | None) -> str:
 def _why(cause: str, device: DeviceMemory, use: MemoryUse | None) -> str:
     sizes = {} if use is None else {part.name: part.bytes for part in use.parts}
     match cause:
+        case "eval-without-no-grad":
+            return GROWTH[cause]
         case "fragmentation":
             unused = device.reserved_peak_bytes - device.allocated_peak_bytes
             return f"{mega(max(unused, device.inactive_split_bytes))} of what is reserved was not in use at the peak"

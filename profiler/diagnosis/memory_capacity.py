@@ -13,7 +13,18 @@ from ..vocabulary import Severity
 from . import gpu_memory
 from .finding import percent
 from .gpu_memory import composition
-from .memory import KEPT, PEAK, forecast, grows, mega, memory_finding
+from .memory import (
+    GROWTH,
+    KEPT,
+    PEAK,
+    forecast,
+    grows,
+    growth_cause,
+    growth_facts,
+    mega,
+    memory_finding,
+    peaks_in_evaluation,
+)
 from .thresholds import (
     AT_LIMIT_SHARE,
     COPIED_BYTES,
@@ -24,12 +35,6 @@ from .thresholds import (
     NEAR_LIMIT_SHARE,
     SOON_STEPS,
 )
-
-_GROWTH = {
-    "gc-disabled": "objects that refer to each other pile up, for Python's garbage collector is off",
-    "eval-without-no-grad": "evaluation keeps gradients, and with them every batch that its results come from",
-    "growing-memory": "something keeps what each step makes, such as losses or outputs kept with their graph",
-}
 
 
 def find(observation: Observation) -> Finding | None:
@@ -58,9 +63,14 @@ def _growing(observation: Observation) -> Finding | None:
         cause=cause,
         severity=Severity.HIGH if left is not None and left < SOON_STEPS else Severity.MODERATE,
         summary=(
-            f"The training process's memory grows by {mega(growth)} in every step{ends}: {_GROWTH[cause]}."
+            f"The training process's memory grows by {mega(growth)} in every step{ends}: {GROWTH[cause]}."
         ),
-        evidence=(*_evidence(memory), *forecast(left), *composition(observation.memory_use, memory)),
+        evidence=(
+            *_evidence(memory),
+            *growth_facts(cause, memory),
+            *forecast(left),
+            *composition(observation.memory_use, memory),
+        ),
     )
 
 
@@ -68,11 +78,7 @@ def _cause(observation: Observation, memory: ProcessMemory) -> str:
     uncollected = memory.uncollected_per_step
     if observation.setup.get("python.gc_enabled") is False and (uncollected is None or uncollected > 0):
         return "gc-disabled"
-    return "eval-without-no-grad" if _peaks_in_evaluation(observation, memory) else "growing-memory"
-
-
-def _peaks_in_evaluation(observation: Observation, memory: ProcessMemory) -> bool:
-    return memory.peak_in_evaluation and (observation.evaluation_gradient_share or 0.0) >= DOMINANT_PART
+    return growth_cause(observation, memory)
 
 
 def _steps_left(observation: Observation, memory: ProcessMemory, growth: float) -> float | None:
@@ -151,9 +157,9 @@ def _near_limit(observation: Observation) -> Finding | None:
     share = None if memory is None else memory.limit_share
     if memory is None or share is None or share < NEAR_LIMIT_SHARE:
         return None
-    evaluates = _peaks_in_evaluation(observation, memory)
+    evaluates = peaks_in_evaluation(observation, memory)
     kept = None if evaluates else _kept_beside_the_model(observation.memory_use, memory)
-    why = f": {_GROWTH['eval-without-no-grad']}" if evaluates else ""
+    why = f": {GROWTH['eval-without-no-grad']}" if evaluates else ""
     if kept is not None:
         why = f": {mega(kept)} are in use at all times and no part of the model, such as data that the script keeps"
     return memory_finding(

@@ -22,6 +22,8 @@ class ProcessMemory:
     Attributes:
         peak_bytes: the highest reading.
         lowest_bytes: the lowest one, which is in use whatever a step makes; None where it was not told apart.
+        kept_graphs_share: share of the graphs of recent losses that lived on after their backward; None where none was
+            watched.
         growth_bytes_per_step: the slope over the timed steps, by the median of slopes between readings (Theil-Sen);
             None where too few readings fell into them.
         rising_share: share of the span between first and last reading in which memory stood higher than ever before:
@@ -41,6 +43,7 @@ class ProcessMemory:
     peak_in_evaluation: bool = False
     uncollected_per_step: float | None = None
     lowest_bytes: int | None = None
+    kept_graphs_share: float | None = None
 
     @property
     def limit_share(self) -> float | None:
@@ -87,12 +90,26 @@ def over_steps(
         peak_in_evaluation=_in_evaluation(recording, int(times[used.argmax()])),
         uncollected_per_step=_uncollected_per_step(recording, steps),
         lowest_bytes=int(used.min()),
+        kept_graphs_share=_kept_graphs_share(recording, steps),
     )
 
 
 def _in_evaluation(recording: RankRecording, moment_ns: int) -> bool:
     start, end = evaluation_intervals(recording)
     return bool(((start <= moment_ns) & (moment_ns < end)).any())
+
+
+def _kept_graphs_share(recording: RankRecording, steps: Steps) -> float | None:
+    """As it was read last before the script came to its end, when it lets go of everything."""
+    end_ns = int(steps.end_ns[-1]) if len(steps) else 0
+    readings = [
+        (kept, watched)
+        for fact in recording.facts.get("memory", [])
+        if (watched := whole(fact, "graphs_watched"))
+        and (kept := whole(fact, "graphs_kept")) is not None
+        and (whole(fact, "t") or 0) < end_ns
+    ]
+    return min(max(readings[-1][0] / readings[-1][1], 0.0), 1.0) if readings else None
 
 
 def _uncollected_per_step(recording: RankRecording, steps: Steps) -> float | None:

@@ -53,14 +53,20 @@ def _timed(original: Callable[..., Any], recorder: Recorder, autograd: Any) -> C
                 recorder.clock.end(BACKWARD, start, end, begun)
             if watched is not None:
                 watched.remove()
+            _has_run(args, kwargs, recorder)
 
     recorder.skip_in_dynamo(backward)
     return backward
 
 
+def _roots(args: Any, kwargs: Any) -> Any:
+    """The tensor or tensors that a backward starts from."""
+    return args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
+
+
 def _look(args: Any, kwargs: Any, recorder: Recorder, autograd: Any) -> Any:
     """Look at what the engine is about to run; returns a handle to remove once it has, or None."""
-    roots: Any = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
+    roots = _roots(args, kwargs)
     try:
         if recorder.graph_size.is_watching:
             recorder.graph_size.saw(roots)
@@ -68,6 +74,13 @@ def _look(args: Any, kwargs: Any, recorder: Recorder, autograd: Any) -> Any:
     except Exception as error:
         recorder.fail(error)
         return None
+
+
+def _has_run(args: Any, kwargs: Any, recorder: Recorder) -> None:
+    try:
+        recorder.kept_graphs.ran(_roots(args, kwargs))
+    except Exception as error:
+        recorder.fail(error)
 
 
 def _watch_gradients(roots: Any, recorder: Recorder, autograd: Any) -> Any:

@@ -32,12 +32,15 @@ from trainrx.profiler.report import (
 )
 from trainrx.profiler.timeline.interruptions import Interruptions
 from trainrx.profiler.timeline.lateness import Lateness
+from trainrx.profiler.timeline.memory_use import DeviceMemory
 from trainrx.profiler.timeline.own_collectives import OwnCollectives
+from trainrx.profiler.timeline.process_memory import ProcessMemory
 from trainrx.profiler.timeline.stages import STAGES
 from trainrx.profiler.vocabulary import Confidence, IdleCause, Kind, RunStatus, Severity, Stage
 
 Facts = Mapping[str, Any]
 STEPS = 40
+MB = 2**20
 
 
 @pytest.fixture(scope="session")
@@ -76,6 +79,9 @@ def _recorded(case: Facts) -> Report:
             collectives=_collectives(case),
             core_wait_share=case.get("core_wait_share"),
             compilation=_interruptions(case.get("compilation", {})),
+            device_memory=_gpu_memory(case["gpu_memory"]) if "gpu_memory" in case else None,
+            memory=_memory(case["memory"]) if "memory" in case else None,
+            evaluation_gradient_share=case.get("evaluation_gradient_share"),
         )
     )
     return Report(
@@ -240,6 +246,32 @@ def _lateness(ranks: Facts) -> Lateness:
         own_s=own_s,
         wait_s=own_s.max(axis=0) - own_s + wire_s,
         stages_s=stages_s,
+    )
+
+
+def _memory(facts: Facts) -> ProcessMemory:
+    """A memory over the recorded steps, which grows in most of its readings if it does so at all; sizes in MB."""
+    growth_mb = facts.get("growth_mb", 0.0)
+    return ProcessMemory(
+        peak_bytes=facts["peak_mb"] * MB,
+        growth_bytes_per_step=growth_mb * MB,
+        rising_share=0.9 if growth_mb else 0.0,
+        limit_bytes=facts["limit_mb"] * MB if "limit_mb" in facts else None,
+        steps=STEPS,
+        peak_in_evaluation=facts.get("peak_in_evaluation", False),
+        uncollected_per_step=facts.get("uncollected_per_step"),
+        kept_graphs_share=facts.get("kept_graphs"),
+    )
+
+
+def _gpu_memory(facts: Facts) -> DeviceMemory:
+    return DeviceMemory(
+        growth=_memory(facts),
+        reserved_peak_bytes=facts.get("reserved_mb", facts["peak_mb"]) * MB,
+        inactive_split_bytes=facts.get("inactive_split_mb", 0) * MB,
+        retries=facts.get("retries", 0),
+        out_of_memory=facts.get("out_of_memory", 0),
+        outside_bytes=None,
     )
 
 

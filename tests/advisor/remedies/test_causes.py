@@ -26,12 +26,16 @@ RULES = Path(str(diagnosis.__file__)).parent
 REMEDIES = Path(str(remedies.__file__)).parent
 KINDS = {kind.value.replace("-", "_"): kind for kind in Kind}
 #: Files of rules beside those that are called like their kind.
-FILES = {**KINDS, "gpu_memory": Kind.MEMORY_CAPACITY, "batches_by_hand": Kind.DATA_LOADING}
+FILES = {
+    **KINDS,
+    "batches_by_hand": Kind.DATA_LOADING,
+    "gpu_memory": Kind.MEMORY_CAPACITY,
+    "memory": Kind.MEMORY_CAPACITY,
+}
 
 #: Causes that no rule finds in a recording, and why none can.
 NOT_FOUND = {
     "cold-start": "compiling before the timed steps is paid once: how long the run goes on, a person knows",
-    "loss-graph-kept": "what keeps memory alive, growing-memory's own answer, only a person can read in the script",
     "non-fused-optimizer": "needs the optimizer's launches in a device trace",
     "numa-binding": "needs the rate of copies from either socket",
     "slow-link": "needs the rate of copies against what the link can do",

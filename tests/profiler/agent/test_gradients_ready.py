@@ -25,6 +25,7 @@ def a_recorder(*, synchronises: bool) -> Any:
         parallel=[object()],
         gradients_are_synchronised=lambda: synchronises,
         graph_size=SimpleNamespace(is_watching=False),
+        kept_graphs=SimpleNamespace(ran=lambda roots: None),
         clock=SimpleNamespace(is_on=False),
         work_begins=lambda start: None,
         skip_in_dynamo=lambda function: None,

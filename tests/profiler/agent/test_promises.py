@@ -208,6 +208,7 @@ FAULTY = {
     "batch_facts:BatchFacts.saw": False,
     "model_facts:ModelFacts.saw": False,
     "graph_size:GraphSize.saw": False,
+    "kept_graphs:KeptGraphs.ran": False,
     "holdings:Holdings.saw": False,
     "hooks.garbage:_Places.number": False,
     "window:TraceWindow.profiler_begins": False,

@@ -247,3 +247,39 @@ def test_data_that_the_script_keeps_is_told_from_what_a_step_makes(
     told = [fact.value for fact in found.evidence if fact.name == KEPT]
     assert told == ([] if kept is None else [kept * MEGA])
     assert ("in use at all times" in found.summary) is (kept is not None)
+
+
+@pytest.mark.parametrize(
+    ("kept", "cause"), [(1.0, "loss-graph-kept"), (0.1, "growing-memory"), (None, "growing-memory")]
+)
+def test_losses_that_are_kept_with_their_graph_are_told_from_other_growth(
+    observe, kept: float | None, cause: str
+) -> None:
+    # GIVEN a memory that grows, of the process or of a GPU
+    growing = replace(GROWING, kept_graphs_share=kept)
+    device = replace(
+        on_gpu(4000, 4200), growth=replace(growing, peak_bytes=4000 * MEGA, growth_bytes_per_step=20.0 * MEGA)
+    )
+    for seen in (observe(MODEL, memory=growing), observe(MODEL, memory=GROWING, device_memory=device)):
+        # WHEN it is judged THEN graphs that live on are the cause, and evidence
+        found = memory_capacity.find(seen)
+        assert found is not None and found.cause == cause
+        assert any("whose graph is kept" in fact.name for fact in found.evidence) is (
+            cause == "loss-graph-kept"
+        )
+
+
+@pytest.mark.parametrize(
+    ("in_evaluation", "gradients", "cause"),
+    [(True, 1.0, "eval-without-no-grad"), (True, 0.0, "near-limit"), (False, 1.0, "near-limit")],
+)
+def test_a_gpu_that_is_fullest_in_an_evaluation_with_gradients(
+    observe, in_evaluation: bool, gradients: float, cause: str
+) -> None:
+    device = on_gpu(9600, 9800)
+    device = replace(device, growth=replace(device.growth, peak_in_evaluation=in_evaluation))
+    found = memory_capacity.find(
+        observe(MODEL, memory=STEADY, device_memory=device, evaluation_gradient_share=gradients)
+    )
+    assert found is not None and found.cause == cause
+    assert ("evaluation keeps gradients" in found.summary) is (cause == "eval-without-no-grad")

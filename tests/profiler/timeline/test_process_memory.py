@@ -81,3 +81,27 @@ def test_what_is_in_use_at_all_times_is_the_lowest_reading(make_recording) -> No
     found = memory_of(make_recording, lambda n: (500 + 300 * (n % 2)) * MEGA)
     assert found is not None
     assert (found.lowest_bytes, found.peak_bytes) == (500 * MEGA, 800 * MEGA)
+
+
+@pytest.mark.parametrize(
+    ("readings", "share"),
+    [
+        ([], None),
+        ([(0, 2), (7, 7)], 1.0),
+        ([(7, 7), (0, 7)], 0.0),  # a list that was emptied
+        ([(None, 7)], None),
+        ([(1, 0)], None),
+    ],
+)
+def test_graphs_that_are_kept_count_as_last_read(make_recording, readings, share: float | None) -> None:
+    # GIVEN readings during nine steps, and one while the script ends
+    counts = [*((10 * n * MS, *reading) for n, reading in enumerate(readings)), (95 * MS, 0, 7)]
+    facts = [
+        {"t": moment, "resident_bytes": MEGA, "graphs_kept": kept, "graphs_watched": watched}
+        for moment, kept, watched in counts
+    ]
+    spans = [(layout.STEP, 10 * n * MS, 10 * (n + 1) * MS, 1) for n in range(9)]
+    recording = make_recording(spans, facts={"memory": facts})
+    # WHEN memory is laid over the steps THEN the last one within them counts
+    found = process_memory(recording, find_steps(recording, warmup=0))
+    assert found is not None and found.kept_graphs_share == share
