@@ -19,6 +19,7 @@ from trainrx.profiler.report import (
     Fact,
     Finding,
     HostLine,
+    HostTelemetry,
     KernelClass,
     LoaderLine,
     LoaderReport,
@@ -27,6 +28,7 @@ from trainrx.profiler.report import (
     RunInfo,
     StageShare,
     StepTime,
+    Telemetry,
     TransformReport,
     Where,
 )
@@ -36,6 +38,7 @@ from trainrx.profiler.timeline.memory_use import DeviceMemory
 from trainrx.profiler.timeline.own_collectives import OwnCollectives
 from trainrx.profiler.timeline.process_memory import ProcessMemory
 from trainrx.profiler.timeline.stages import STAGES
+from trainrx.profiler.timeline.worker_memory import WorkerMemory
 from trainrx.profiler.vocabulary import Confidence, IdleCause, Kind, RunStatus, Severity, Stage
 
 Facts = Mapping[str, Any]
@@ -82,6 +85,8 @@ def _recorded(case: Facts) -> Report:
             device_memory=_gpu_memory(case["gpu_memory"]) if "gpu_memory" in case else None,
             memory=_memory(case["memory"]) if "memory" in case else None,
             evaluation_gradient_share=case.get("evaluation_gradient_share"),
+            worker_memory=_worker_memory(case["worker_memory_mb"]) if "worker_memory_mb" in case else None,
+            telemetry=_telemetry(case["shared_memory_mb"]) if "shared_memory_mb" in case else None,
         )
     )
     return Report(
@@ -262,6 +267,15 @@ def _memory(facts: Facts) -> ProcessMemory:
         uncollected_per_step=facts.get("uncollected_per_step"),
         kept_graphs_share=facts.get("kept_graphs"),
     )
+
+
+def _worker_memory(sizes_mb: Facts) -> WorkerMemory:
+    sizes = {f"{name}_bytes": size * MB for name, size in sizes_mb.items() if name != "workers"}
+    return WorkerMemory(workers=sizes_mb["workers"], **sizes)
+
+
+def _telemetry(shared_memory_mb: int) -> Telemetry:
+    return Telemetry(samples=20, interval_s=0.2, host=HostTelemetry(shared_bytes=shared_memory_mb * MB))
 
 
 def _gpu_memory(facts: Facts) -> DeviceMemory:
