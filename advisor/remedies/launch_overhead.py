@@ -53,7 +53,7 @@ def _basis(case: Case, likely: float) -> str:
 
 
 def _compile_or_not(case: Case) -> Iterator[Proposal | Declined]:
-    """A step on a CPU has to be long for it, unless its operations were counted and are many, which a compiler joins."""
+    """A step on a CPU has to be long for it, unless its operations were counted and are many: those it joins."""
     short = case.setup("device.kind") == "cpu" and case.step_s < SHORT_CPU_STEP_S
     if short and case.cause != COUNTED:
         yield from short_cpu_step(case)
