@@ -24,6 +24,7 @@ from .estimating import (
 )
 from .findings import estimated_findings
 from .pyspy import MainThread, sample
+from .stack_stage import is_by_hand
 from .target import Target, cpu_seconds, find_target
 
 #: Samples a second; the process is paused at each. On two cores with five times as much to do, 50 paused a training for
@@ -88,7 +89,7 @@ def _report(manifest: Manifest, target: Target, tree: Tree, seconds: int) -> Rep
     )
     own_loading = loads_by_itself(first.stacks)
     loading = loading_lines([first] if own_loading else tree.workers)
-    findings = estimated_findings(estimate, loading, own_loading)
+    findings = estimated_findings(estimate, loading, own_loading, by_hand=any(map(is_by_hand, first.stacks)))
     return Report(
         run=RunInfo(
             id=manifest.id,

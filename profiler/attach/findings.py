@@ -31,33 +31,38 @@ _WORDS = {
 
 
 def estimated_findings(
-    estimate: Estimate, loading: Sequence[EstimatedLine], own_loading: bool
+    estimate: Estimate, loading: Sequence[EstimatedLine], own_loading: bool, by_hand: bool = False
 ) -> list[Finding]:
     """The findings of an estimate, headline first; they carry shares and no milliseconds.
 
     Args:
         estimate: stages, lines and workers.
         loading: the lines that batches are made in.
-        own_loading: the training process makes its batches itself.
+        own_loading: the training process makes its batches itself, in a ``DataLoader`` without workers.
+        by_hand: it makes them in a function of its own.
     """
     found = [
         finding
         for stage in estimate.stages
-        if (finding := _finding(stage, estimate, loading, own_loading)) is not None
+        if (finding := _finding(stage, estimate, loading, own_loading, by_hand)) is not None
     ]
     found += _compute(estimate)
     return sorted(found, key=lambda finding: (finding.severity is Severity.NOTE, -finding.share))
 
 
 def _finding(
-    stage: EstimatedShare, estimate: Estimate, loading: Sequence[EstimatedLine], own_loading: bool
+    stage: EstimatedShare,
+    estimate: Estimate,
+    loading: Sequence[EstimatedLine],
+    own_loading: bool,
+    by_hand: bool,
 ) -> Finding | None:
     kind = _KINDS.get(stage.name)
     if kind is None:
         return None
     is_data = stage.name is Stage.DATA_WAIT
     lines = loading if is_data and loading else _lines(estimate, stage.name)
-    cause = _loading_cause(estimate, own_loading) if is_data else None
+    cause = _loading_cause(estimate, own_loading, by_hand) if is_data else None
     why = f": {cause[1]}" if cause is not None else ""
     return _graded(
         kind,
@@ -119,13 +124,13 @@ def _graded(
     )
 
 
-def _loading_cause(estimate: Estimate, own_loading: bool) -> tuple[str, str] | None:
+def _loading_cause(estimate: Estimate, own_loading: bool, by_hand: bool) -> tuple[str, str] | None:
     """The cause of waiting for data and what was seen of it; None where the workers tell nothing."""
     workers = estimate.workers
     if own_loading and not workers:
         return "main-process-loading", "it makes its batches itself, with no worker process"
     if not workers:
-        return None
+        return ("batches-by-hand", "it makes them by itself, with no DataLoader") if by_hand else None
     busy = sum(worker.busy_share for worker in workers) / len(workers)
     at_once = max(round(sum(worker.samples for worker in workers) / max(estimate.samples, 1)), 1)
     count = f"its {at_once} worker process{'es' if at_once != 1 else ''}"

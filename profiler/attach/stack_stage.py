@@ -15,6 +15,7 @@ from pathlib import Path
 
 from .. import agent
 from ..recording import Frame
+from ..timeline.activities import makes_batches
 from ..vocabulary import Stage
 
 _COPY = re.compile(r"\.(?:cuda\(|to\([^)]*(?:device|cuda|non_blocking))")
@@ -65,7 +66,10 @@ TRAINING = frozenset({Stage.FORWARD, Stage.BACKWARD, Stage.OPTIMIZER, Stage.DATA
 
 
 def stage_of(stack: tuple[Frame, ...]) -> Stage:
-    """The stage that a stack, innermost frame first, was seen in; `Stage.HOST` where no mark says another."""
+    """The stage that a stack, innermost frame first, was seen in; `Stage.HOST` where no mark says another.
+
+    Making batches between the stages is waiting for data, as it is in a ``DataLoader`` without workers.
+    """
     stage, gradient_free = Stage.HOST, False
     for position in range(len(stack) - 1, -1, -1):
         frame = stack[position]
@@ -75,7 +79,14 @@ def stage_of(stack: tuple[Frame, ...]) -> Stage:
             mark = Stage.EVALUATION
         if mark is not None and mark not in _KEEPS.get(stage, frozenset()):
             stage = mark
-    return Stage.H2D if stage is Stage.HOST and stack and _copies(stack[0]) else stage
+    if stage is not Stage.HOST:
+        return stage
+    return Stage.H2D if stack and _copies(stack[0]) else Stage.DATA_WAIT if is_by_hand(stack) else stage
+
+
+def is_by_hand(stack: tuple[Frame, ...]) -> bool:
+    """Whether a function of the user's own makes a batch; within a ``DataLoader``'s frames that is the loader's."""
+    return any(makes_batches(frame) and not is_library(frame) for frame in stack)
 
 
 @lru_cache(maxsize=65_536)

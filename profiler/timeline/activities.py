@@ -77,9 +77,14 @@ def activity_of(frames: Sequence[Frame], script: Frame) -> Activity | None:
             return found
     text = script.text or ""
     found = next((activity for activity, pattern in _LINE_RULES if pattern.search(text)), None)
-    if found is None and any(_LOADERS.search(frame.function) for frame in frames[len(called) :]):
+    if found is None and any(makes_batches(frame) for frame in frames[len(called) :]):
         return Activity.LOADING
     return found
+
+
+def makes_batches(frame: Frame) -> bool:
+    """Whether a function is called as those that make batches or read samples are."""
+    return _LOADERS.search(frame.function) is not None
 
 
 def _of_library(frame: Frame, called: Sequence[Frame]) -> Activity | None:

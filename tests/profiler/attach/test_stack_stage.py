@@ -10,10 +10,12 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from trainrx.profiler.attach.estimating import is_making_batch, is_worker, loading_lines, sort_out
+from trainrx.profiler.attach.findings import estimated_findings
 from trainrx.profiler.attach.pyspy import MainThread, Stack
 from trainrx.profiler.attach.stack_stage import stage_of
 from trainrx.profiler.recording import Frame
-from trainrx.profiler.vocabulary import Stage
+from trainrx.profiler.report import Estimate, EstimatedLine, EstimatedShare
+from trainrx.profiler.vocabulary import Kind, Stage
 
 
 def stack_here() -> Stack:
@@ -238,3 +240,25 @@ def _all_marks() -> Iterator[str]:
 
 def test_every_torch_file_that_marks_a_stage_exists() -> None:
     assert len(list(_all_marks())) > 10
+
+
+def test_batches_that_a_function_makes_by_hand_are_waited_for() -> None:
+    # GIVEN a stack within a function of the script that makes a batch, and one within other Python
+    loop = (Frame("/home/me/train.py", 30, "main"), Frame("/home/me/train.py", 40, "<module>"))
+    making = (Frame("/home/me/words.py", 4, "number_of"), Frame("/home/me/train.py", 12, "get_batch"), *loop)
+    other = (Frame("/home/me/words.py", 9, "score"), *loop)
+    # THEN the one is waiting for data, the other is not
+    assert (stage_of(making), stage_of(other)) == (Stage.DATA_WAIT, Stage.HOST)
+    # AND no process is held to train for it alone
+    assert not sort_out([MainThread(7, (making, other))], 7).training
+
+
+def test_the_estimate_of_batches_made_by_hand_says_so() -> None:
+    line = EstimatedLine(
+        file="train.py", line=12, function="get_batch", stage=Stage.DATA_WAIT, share=0.6, samples=60, user_code=True
+    )  # fmt: skip
+    wait = EstimatedShare(name=Stage.DATA_WAIT, share=0.6, low=0.5, high=0.7, samples=60)
+    estimate = Estimate(method="stacks", seconds=10, samples=100, stages=[wait], lines=[line], workers=[])
+    (found,) = estimated_findings(estimate, [], own_loading=False, by_hand=True)
+    assert (found.kind, found.cause) == (Kind.DATA_LOADING, "batches-by-hand")
+    assert "with no DataLoader, mostly at train.py:12 (get_batch)" in found.summary
