@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ..observation import Observation
 from ..report import Fact, Finding
 from ..vocabulary import Activity, Confidence, Kind, Stage
 from .finding import ms, percent, place, places, timed_finding
 from .thresholds import COMPILED_SAVES_SHARE
+
+SHOWN_CHECKS = 3
 
 
 def find(observation: Observation) -> Finding | None:
@@ -32,10 +36,26 @@ def _anew(observation: Observation) -> Finding | None:
         summary=(
             f"torch.compile compiled {count:.0f} times anew in {observation.step_time.n} steps, "
             f"{ms(compilation.total_s)} of every step ({percent(compilation.total_s / observation.step_s)})"
-            f"{place(lines)}{why}."
+            f"{place(lines)}{why}{_check(observation)}."
         ),
         where=places(lines),
-        evidence=(Fact(name="compilations in the timed steps", value=round(count)),),
+        evidence=(Fact(name="compilations in the timed steps", value=round(count)), *_checks(observation)),
+    )
+
+
+def _check(observation: Observation) -> str:
+    """The last check of the compiler's that failed, for the end of a sentence."""
+    known = observation.compiled.recompilations
+    return f"; its last failed check: {known[-1].reason}" if known else ""
+
+
+def _checks(observation: Observation) -> tuple[Fact, ...]:
+    """The last failed check of each function, those that were compiled anew most often first."""
+    last = {one.where: one.reason for one in observation.compiled.recompilations}
+    often = Counter(one.where for one in observation.compiled.recompilations)
+    return tuple(
+        Fact(name=f"failed check of {where.function or 'a function'}", value=last[where])
+        for where, _ in often.most_common(SHOWN_CHECKS)
     )
 
 
@@ -54,9 +74,9 @@ def _given_up(observation: Observation) -> Finding | None:
         summary=(
             f"torch.compile met more versions of a function than its {limit} allows and runs it uncompiled since: "
             f"perhaps {ms(seconds)} of every step ({percent(seconds / observation.step_s)}), which a compiler commonly "
-            "saves."
+            f"saves{_check(observation)}."
         ),
-        evidence=(Fact(name="limit that was hit", value=limit),),
+        evidence=(Fact(name="limit that was hit", value=limit), *_checks(observation)),
     )
     return None if found is None else found.model_copy(update={"confidence": Confidence.LOW})
 

@@ -100,6 +100,10 @@ def test_broken_graphs_limits_and_switches_are_noted(write_script, run_recorded)
     compiled = compiled_model(rank)
     assert compiled.limit == "recompile_limit"
     assert {Path(one.where.file or "").name for one in compiled.breaks} == {"train.py"}
+    # AND so is what made it compile anew, without the compiler's own numbers and the source behind it
+    known = {(one.where.function, one.reason) for one in compiled.recompilations}
+    assert any("number" in reason and "==" in reason for _, reason in known), known
+    assert all("#" not in reason and "/" not in reason.partition(" ")[0] for _, reason in known)
     assert compiled.pieces_per_backward is not None and compiled.pieces_per_backward >= 2
     # AND what is computed again, and the sorts of forward
     assert len(rank.of_code(layout.RECOMPUTATION)) == 3

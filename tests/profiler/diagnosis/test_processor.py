@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from trainrx.profiler.diagnosis import compute, cpu_threads, diagnose, launch_overhead, recompilation
-from trainrx.profiler.report import HostTelemetry, LoaderReport, Telemetry, WorkerReport
+from trainrx.profiler.report import HostTelemetry, LoaderReport, Telemetry, Where, WorkerReport
+from trainrx.profiler.timeline.compiled import CompiledModel, Recompilation
 from trainrx.profiler.timeline.interruptions import Interruptions
 from trainrx.profiler.timeline.process_memory import ProcessMemory
 from trainrx.profiler.vocabulary import Activity, Kind, Severity, Stage
@@ -161,9 +162,19 @@ def test_recompilation_takes_its_time_off_the_forward(observe, make_line) -> Non
         MODEL,
         setup={"batch.variable_length": True},
         compilation=Interruptions({Stage.FORWARD: 0.008}, 0.25),
+        compiled=CompiledModel(
+            recompilations=(
+                Recompilation(Where(file="train.py", line=9, function="forward"), "x.size()[0] == 3"),
+                Recompilation(Where(file="train.py", line=9, function="forward"), "x.size()[0] == 5"),
+            )
+        ),
         lines=(line,),
     )
     found = recompilation.find(seen)
+    assert found is not None and "its last failed check: x.size()[0] == 5" in found.summary
+    assert ("failed check of forward", "x.size()[0] == 5") in [
+        (fact.name, fact.value) for fact in found.evidence
+    ]
     assert found is not None and found.cause == "changing-shapes" and found.where[0].line == 36
     assert "10 times" in found.summary
     note = compute.find(seen)

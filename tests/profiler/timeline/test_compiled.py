@@ -10,9 +10,14 @@ def test_breaks_pieces_and_limit_are_read(make_recording) -> None:
         "graph_break": [{"file": "train.py", "line": 9, "function": "forward", "reason": "Call to print"}],
         "graph": [{"operations": 9, "compiled_pieces": 4}, {"operations": 9, "compiled_pieces": 6}],
         "recompile_limit": [{"limit": "recompile_limit"}],
+        "recompilation": [
+            {"file": "train.py", "line": 4, "function": "f", "reason": "k == 1.5"},
+            {"reason": 7},
+        ],
     }
     found = compiled_model(make_recording([], facts=facts))
     assert (found.pieces_per_backward, found.limit) == (5.0, "recompile_limit")
+    assert [(str(one.where), one.reason) for one in found.recompilations] == [("train.py:4 in f", "k == 1.5")]
     assert str(found.breaks[0].where) == "train.py:9 in forward" and found.breaks[0].reason == "Call to print"
 
 
