@@ -30,7 +30,7 @@ def main():
             loss = nn.functional.cross_entropy(model(inputs), targets)
             loss.backward()
             optimizer.step()
-            if step % 50 == 0:
+            if step % 50 == 20:
                 describe(model)
         print(f"epoch {epoch} loss {loss.item():.3f}")
 

@@ -28,7 +28,7 @@ def main():
         loss.backward()
         optimizer.step()
         picture[chosen] = outputs.detach().clamp(0, 1)
-        if step % 50 == 0:
+        if step % 50 == 20:
             save_picture(step, (picture.view(SIZE, SIZE, 3) * 255).byte().numpy())
         if step % 20 == 0:
             print(f"step {step} loss {loss.item():.4f}")

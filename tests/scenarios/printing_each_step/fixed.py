@@ -25,7 +25,7 @@ def main():
         loss = nn.functional.mse_loss(outputs, targets / 100)
         loss.backward()
         optimizer.step()
-        if step % 50 == 0:
+        if step % 50 == 20:
             show(step, targets / 100, outputs)
     print(f"loss {loss.item():.3f}")
 
