@@ -6,6 +6,7 @@ It is a measurement and no fix: the script cannot tell which save is its last, a
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -37,8 +38,11 @@ def applies(setup: Mapping[str, Any]) -> str | None:
 
 
 def install(value: int, site: Site) -> None:
-    """Leave out the calls between, for each path by itself; what is no path is no checkpoint on a disk yet."""
-    calls: Counter[str | bytes] = Counter()
+    """Leave out the calls between, for each path by itself, whatever step or epoch its name counts.
+
+    What is no path is no checkpoint on a disk yet.
+    """
+    calls: Counter[str] = Counter()
 
     def change(module: Any) -> None:
         original = module.save
@@ -46,9 +50,9 @@ def install(value: int, site: Site) -> None:
         @wraps(original)
         def save(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
             if isinstance(f, (str, os.PathLike)):
-                path = os.fspath(f)
-                calls[path] += 1
-                if calls[path] % value != 1:
+                name = re.sub(r"\d+", "#", os.fsdecode(f))
+                calls[name] += 1
+                if calls[name] % value != 1:
                     site.applied(f"torch.save: every {value}th save of a file is written")
                     return
             original(obj, f, *args, **kwargs)

@@ -35,3 +35,18 @@ def test_one_file_by_two_kinds_of_path_is_one(site: Any) -> None:
     module.save(0, "last.pt")
     module.save(1, Path("last.pt"))
     assert saved == ["last.pt"]
+
+
+def test_files_that_count_steps_in_their_names_are_one(site: Any) -> None:
+    # GIVEN a trainer that saves two files into a folder for each step that it saves at
+    saved: list[Any] = []
+    site.modules["torch.serialization"] = SimpleNamespace(save=lambda obj, f: saved.append(f))
+    module = site.modules["torch.serialization"]
+    checkpoint_every.install(2, site)
+    for step in (5, 10, 15):
+        module.save(step, f"out/checkpoint-{step}/optimizer.pt")
+        module.save(step, f"out/checkpoint-{step}/scheduler.pt")
+    # THEN every second step's are written
+    assert saved == [
+        f"out/checkpoint-{step}/{name}.pt" for step in (5, 15) for name in ("optimizer", "scheduler")
+    ]
