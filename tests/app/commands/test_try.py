@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -168,22 +167,6 @@ def test_a_killed_trial_leaves_nothing_behind(project, number):
     assert (project / "train.py").read_text() == SCRIPT
     shown = call(project, "show", "--json")
     assert [row["verdict"] for row in json.loads(shown.stdout)["trials"]] in ([], ["interrupted"])
-
-
-def test_the_autopilot_mends_a_script_unattended(project):
-    # GIVEN a run that waits for a loader without workers
-    profiled = call(project, "profile", "--steps=20", "--json", "--", sys.executable, "train.py")
-    run = json.loads(profiled.stdout)["run"]["id"]
-    # WHEN the autopilot is let loose on it
-    done = call(project, "try", run, "--auto", "--budget=25", "--steps=8", "--warmup=2", "--most-pairs=3")
-    # THEN it finds workers, and hands over the command and a checked diff with them
-    assert done.returncode == 0, done.stderr
-    assert "Kept loader.num_workers=" in done.stdout and "Use it at once" in done.stdout
-    assert "trainrx run --knob loader.num_workers=" in done.stdout
-    assert re.search(r"^\+.*DataLoader\(.*num_workers=\d", done.stdout, re.MULTILINE)
-    assert "checked: it compiles, and the script ran" in done.stdout
-    # AND the script is as it was, and no process is left
-    assert (project / "train.py").read_text() == SCRIPT and not trains(project)
 
 
 def trains(project):
