@@ -218,7 +218,7 @@ def _hottest(
     """By class, the name with most time; one name may lie in several classes, as its launches differ."""
     all_ns = max(int(inside_ns[rows].sum()), 1)
     found: dict[KernelKind, HotKernel] = {}
-    for place in np.unique(kinds[rows]).tolist():
+    for place in np.flatnonzero(np.bincount(kinds[rows])).tolist():
         by_name = _time_by_name(trace, rows[kinds[rows] == place], inside_ns)
         name, ns = max(by_name, key=lambda one: one[1])
         found[KINDS[place]] = HotKernel(name, ns / all_ns)
