@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,12 @@ class _RankAnalysis:
     stages: StageTimes
     lines: tuple[HostLine, ...]
     setup: dict[str, Any]
+
+    @cached_property
+    def loader(self) -> int | None:
+        """Number of the loader that is trained on; None where no ``DataLoader`` was used."""
+        settings = training_loader(self.recording)
+        return None if settings is None else settings["number"]
 
 
 def analyse(run: RunFolder) -> Analysis:
@@ -249,8 +256,7 @@ def _last_stretch(steps: Steps, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _loader(rank: _RankAnalysis) -> LoaderReport | None:
-    settings = training_loader(rank.recording)
-    report = None if settings is None else loader_report(rank.recording, settings["number"], rank.steps)
+    report = None if rank.loader is None else loader_report(rank.recording, rank.loader, rank.steps)
     if report is None or report.num_workers:
         return report
     # a training process that loads by itself waits for cores as its thread does
@@ -258,13 +264,11 @@ def _loader(rank: _RankAnalysis) -> LoaderReport | None:
 
 
 def _why_no_loader(rank: _RankAnalysis) -> str:
-    settings = training_loader(rank.recording)
-    return why_no_loader(rank.recording, None if settings is None else settings["number"])
+    return why_no_loader(rank.recording, rank.loader)
 
 
 def _worker_memory(rank: _RankAnalysis) -> WorkerMemory | None:
-    settings = training_loader(rank.recording)
-    return None if settings is None else worker_memory(rank.recording, settings["number"])
+    return None if rank.loader is None else worker_memory(rank.recording, rank.loader)
 
 
 def _garbage_by_rank(ranks: Sequence[_RankAnalysis]) -> dict[int, float]:

@@ -8,21 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-import numpy as np
-
 from ...profiler.agent.intervention.journal import FOLDER as JOURNAL_FOLDER
 from ...profiler.exit_code import how_it_failed
 from ...profiler.launch import Limits, Setting, record
 from ...profiler.recording import RankRecording, read_ranks
 from ...profiler.setup_facts import training_loader
 from ...profiler.store import Manifest, RunFolder
+from ...profiler.timeline.loader import samples_per_batch
 from ...profiler.timeline.steps import MIN_TIMED_STEPS, find_steps
 from ...profiler.vocabulary import Ending, RunStatus
 
 #: Losses of one rank: step number and value of each backward.
 Losses = tuple[tuple[int, float], ...]
-#: The column of a worker's batches that counts their samples.
-_SAMPLES = 2
 MAX_LOG_BYTES = 2000
 MAX_JOURNAL_BYTES = 1 << 20
 
@@ -163,14 +160,8 @@ def _last_line(log: Path) -> str:
 
 
 def _samples_per_batch(rank: RankRecording) -> float | None:
-    """Samples per batch of the training's loader, as its workers or the training process itself made them."""
     loader = training_loader(rank)
-    if loader is None:
-        return None
-    samples = np.concatenate(
-        [worker.batches[:, _SAMPLES] for worker in rank.workers if worker.loader == loader["number"]] or [[]]
-    )
-    return float(samples.mean()) if len(samples) else None
+    return None if loader is None else samples_per_batch(rank, loader["number"])
 
 
 def _losses(rank: RankRecording) -> Losses:

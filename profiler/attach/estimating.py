@@ -13,7 +13,7 @@ from ..report import EstimatedLine, EstimatedShare, EstimatedWorker
 from ..vocabulary import Stage
 from .interval import share_interval
 from .pyspy import MainThread, Stack
-from .stack_stage import TRAINING, is_by_hand, is_library, plain_name, stage_of
+from .stack_stage import TRAINING, is_library, marked_stage, plain_name, stage_of
 
 MAX_LINES_PER_STAGE = 8
 _WORKER_FILE = "torch/utils/data/_utils/worker.py"
@@ -34,16 +34,16 @@ class Tree:
 
 
 def sort_out(threads: Sequence[MainThread], pid: int) -> Tree:
-    """Tell the training processes and loader workers of a tree apart."""
+    """Tell the training processes and loader workers of a tree apart.
+
+    A function that makes batches by hand may serve something else: it makes no process one that trains.
+    """
     workers = tuple(thread for thread in threads if any(is_worker(stack) for stack in thread.stacks))
     others = [thread for thread in threads if thread not in workers]
-    training = [thread for thread in others if any(map(_trains, thread.stacks))]
+    training = [
+        thread for thread in others if any(marked_stage(stack) in TRAINING for stack in thread.stacks)
+    ]
     return Tree(tuple(sorted(training, key=lambda thread: (thread.pid != pid, thread.pid))), workers)
-
-
-def _trains(stack: Stack) -> bool:
-    """Whether a stack is that of a training; a function that makes batches by hand may serve something else."""
-    return stage_of(stack) in TRAINING and not is_by_hand(stack)
 
 
 def is_worker(stack: Stack) -> bool:

@@ -66,10 +66,18 @@ TRAINING = frozenset({Stage.FORWARD, Stage.BACKWARD, Stage.OPTIMIZER, Stage.DATA
 
 
 def stage_of(stack: tuple[Frame, ...]) -> Stage:
-    """The stage that a stack, innermost frame first, was seen in; `Stage.HOST` where no mark says another.
+    """The stage that a stack, innermost frame first, was seen in.
 
     Making batches between the stages is waiting for data, as it is in a ``DataLoader`` without workers.
     """
+    stage = marked_stage(stack)
+    if stage is not Stage.HOST:
+        return stage
+    return Stage.H2D if stack and _copies(stack[0]) else Stage.DATA_WAIT if is_by_hand(stack) else stage
+
+
+def marked_stage(stack: tuple[Frame, ...]) -> Stage:
+    """The stage that libraries' frames mark a stack with; `Stage.HOST` where none does."""
     stage, gradient_free = Stage.HOST, False
     for position in range(len(stack) - 1, -1, -1):
         frame = stack[position]
@@ -79,14 +87,13 @@ def stage_of(stack: tuple[Frame, ...]) -> Stage:
             mark = Stage.EVALUATION
         if mark is not None and mark not in _KEEPS.get(stage, frozenset()):
             stage = mark
-    if stage is not Stage.HOST:
-        return stage
-    return Stage.H2D if stack and _copies(stack[0]) else Stage.DATA_WAIT if is_by_hand(stack) else stage
+    return stage
 
 
 def is_by_hand(stack: tuple[Frame, ...]) -> bool:
-    """Whether a function of the user's own makes a batch; within a ``DataLoader``'s frames that is the loader's."""
-    return any(makes_batches(frame) and not is_library(frame) for frame in stack)
+    """Whether a function of the user's own makes a batch between the stages, and no ``DataLoader`` called it."""
+    named = any(makes_batches(frame) and not is_library(frame) for frame in stack)
+    return named and marked_stage(stack) is Stage.HOST
 
 
 @lru_cache(maxsize=65_536)

@@ -63,6 +63,13 @@ def loader_report(recording: RankRecording, loader: int, steps: Steps) -> Loader
     )
 
 
+def samples_per_batch(recording: RankRecording, loader: int) -> float | None:
+    """Mean samples of all batches of a loader that were written down; None without any."""
+    made = [worker.batches[:, _SAMPLES] for worker in recording.workers if worker.loader == loader]
+    samples = np.concatenate(made) if made else np.empty(0)
+    return float(samples.mean()) if len(samples) else None
+
+
 def why_no_loader(recording: RankRecording, loader: int | None) -> str:
     """Why `loader_report` has nothing of the training's loader; ``loader`` is None where no loader was seen."""
     told = [*recording.notes, *(note for worker in recording.workers for note in worker.notes)]

@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, Dataset
 from trainrx.profiler.attach.estimating import is_making_batch, is_worker, loading_lines, sort_out
 from trainrx.profiler.attach.findings import estimated_findings
 from trainrx.profiler.attach.pyspy import MainThread, Stack
-from trainrx.profiler.attach.stack_stage import stage_of
+from trainrx.profiler.attach.stack_stage import is_by_hand, stage_of
 from trainrx.profiler.recording import Frame
 from trainrx.profiler.report import Estimate, EstimatedLine, EstimatedShare
 from trainrx.profiler.vocabulary import Kind, Stage
@@ -262,3 +262,21 @@ def test_the_estimate_of_batches_made_by_hand_says_so() -> None:
     (found,) = estimated_findings(estimate, [], own_loading=False, by_hand=True)
     assert (found.kind, found.cause) == (Kind.DATA_LOADING, "batches-by-hand")
     assert "with no DataLoader, mostly at train.py:12 (get_batch)" in found.summary
+
+
+def test_a_process_that_was_only_seen_loading_for_its_training_trains() -> None:
+    # GIVEN a data set whose samples are all that was seen of a process, within a DataLoader
+    seen = Seen()
+
+    class Photos(Dataset[int]):
+        def __len__(self) -> int:
+            return 1
+
+        def __getitem__(self, index: int) -> int:
+            seen.look()
+            return index
+
+    list(DataLoader(Photos()))
+    # THEN it trains, and makes no batches by hand
+    assert stage_of(seen.stack) is Stage.DATA_WAIT and not is_by_hand(seen.stack)
+    assert [thread.pid for thread in sort_out([MainThread(7, (seen.stack,))], 7).training] == [7]

@@ -20,14 +20,20 @@ CODES = {
 SORTS = {"N": layout.WITHOUT_GRADIENTS, "V": layout.IN_EVALUATION_MODE, "C": layout.OF_NO_PARTS}
 
 
+def recorded(make: Callable[..., RankRecording], loop: str) -> RankRecording:
+    """What was recorded of a loop, each word of it 10 ns long."""
+    return make(
+        [
+            (CODES[word[0]], 10 * at, 10 * at + 10, SORTS.get(word[0], int(word[1:] or 0)))
+            for at, word in enumerate(loop.split())
+        ]
+    )
+
+
 def marked(make: Callable[..., RankRecording], loop: str) -> str:
     """The same words, those of evaluation in lower case."""
     words = loop.split()
-    spans = [
-        (CODES[word[0]], 10 * at, 10 * at + 10, SORTS.get(word[0], int(word[1:] or 0)))
-        for at, word in enumerate(words)
-    ]
-    start, end = evaluation_intervals(make(spans))
+    start, end = evaluation_intervals(recorded(make, loop))
     inside = [
         any(low <= 10 * at < high for low, high in zip(start, end, strict=True)) for at in range(len(words))
     ]
@@ -88,11 +94,7 @@ def test_evaluation_is_found(make_recording: Callable[..., RankRecording], loop:
 def test_evaluation_with_gradients_is_told(
     make_recording: Callable[..., RankRecording], loop: str, share: float | None
 ) -> None:
-    spans = [
-        (CODES[word[0]], 10 * at, 10 * at + 10, SORTS.get(word[0], int(word[1:] or 0)))
-        for at, word in enumerate(loop.split())
-    ]
-    assert gradient_share(make_recording(spans)) == share
+    assert gradient_share(recorded(make_recording, loop)) == share
 
 
 @pytest.mark.parametrize(
@@ -107,8 +109,4 @@ def test_evaluation_with_gradients_is_told(
 def test_loaders_that_are_only_evaluated_on_are_known(
     make_recording: Callable[..., RankRecording], loop: str, only_evaluated: set[int]
 ) -> None:
-    spans = [
-        (CODES[word[0]], 10 * at, 10 * at + 10, SORTS.get(word[0], int(word[1:] or 0)))
-        for at, word in enumerate(loop.split())
-    ]
-    assert evaluation_loaders(make_recording(spans)) == only_evaluated
+    assert evaluation_loaders(recorded(make_recording, loop)) == only_evaluated
