@@ -39,7 +39,7 @@ _DEVICE_FACTS = {
 }
 _LOADER_FACTS = (
     "dataset", "length", "kind", "batch_size", "num_workers", "prefetch_factor", "persistent_workers", "pin_memory",
-    "drop_last", "sampler", "collate_fn", "start_method",
+    "drop_last", "sampler", "collate_fn", "start_method", "storage",
 )  # fmt: skip
 _COUNTS = {
     "cores", "threads", "world_size", "length", "batch_size", "num_workers", "prefetch_factor", "tensors", "parameters",
@@ -66,6 +66,8 @@ _FLAGS = {
     "interop_threads": "torch.interop_threads",
     "gc_enabled": "python.gc_enabled",
 }
+#: File systems that keep their files in memory.
+IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 _PRECISIONS = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 
 

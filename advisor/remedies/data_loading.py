@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...profiler.report import LoaderReport
-from ...profiler.setup_facts import ranks_here
+from ...profiler.setup_facts import IN_MEMORY, ranks_here
 from ..predict.estimate import StepEstimate
 from ..predict.loading import DECODED, LEAN, STORED, LoadingModel, loading_model
 from ..proposal import Case, Declined, Effort, Fit, Proposal
@@ -207,7 +207,9 @@ def _whole_batches(case: Case, model: LoadingModel, loader: LoaderReport, worker
     )
 
 
-def _store(case: Case, model: LoadingModel, loader: LoaderReport, workers: int) -> Iterator[Proposal]:
+def _store(
+    case: Case, model: LoadingModel, loader: LoaderReport, workers: int
+) -> Iterator[Proposal | Declined]:
     """Against waiting for storage: nearer data, and fewer, longer reads."""
     waiting_s = max(model.wall_s - model.cpu_s, 0.0)
     if case.cause != "storage-latency" and waiting_s < 0.5 * model.wall_s:
@@ -218,10 +220,14 @@ def _store(case: Case, model: LoadingModel, loader: LoaderReport, workers: int) 
             "%", " %"
         )
     )
-    cheaper = _Cheaper(case, model, loader, workers)
+    cheaper, storage = _Cheaper(case, model, loader, workers), case.setup("loader.storage")
+    if storage in IN_MEMORY:
+        yield Declined("local-disk-cache", f"the data set's files lie in memory already ({storage})")
+        return
+    lie = "" if storage is None else f" (its files lie on {storage})"
     yield Proposal(
         method="local-disk-cache",
-        how="copy the data to a local NVMe disk or to /dev/shm before training; the first epoch "
+        how=f"copy the data to a local NVMe disk or to /dev/shm before training{lie}; the first epoch "
         "warms the page cache, so judge later ones",
         basis=told,
         effort=Effort.LINES,

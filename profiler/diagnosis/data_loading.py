@@ -7,7 +7,7 @@ from statistics import median
 
 from ..observation import Observation
 from ..report import Fact, Finding, LoaderReport, TransformReport, Where
-from ..setup_facts import ranks_here
+from ..setup_facts import IN_MEMORY, ranks_here
 from ..vocabulary import Kind, Severity, Stage
 from .finding import ms, percent, short_path, stage_finding
 from .thresholds import (
@@ -43,9 +43,10 @@ def find(observation: Observation) -> Finding | None:
         Kind.DATA_LOADING,
         Stage.DATA_WAIT,
         cause=cause,
-        summary=f"The training loop {wait}: {_explain(cause, loader, workers)}{_at(where)}{_slowest(slow)}.",
+        summary=f"The training loop {wait}: {_explain(cause, loader, workers)}{_at(where)}{_lies(observation, cause)}"
+        f"{_slowest(slow)}.",
         where=where if slow is None else (*where, Where(worker=slow.worker)),
-        evidence=(*_evidence(loader, workers), *_slow_worker_facts(slow)),
+        evidence=(*_evidence(observation, loader, workers), *_slow_worker_facts(slow)),
     )
     return found if found is None or loader is None or not workers else _handed_over(found, loader)
 
@@ -178,6 +179,14 @@ def _slow_worker(loader: LoaderReport | None) -> _SlowWorker | None:
     return _SlowWorker(slowest.worker, slowest.batch_s, others_s)
 
 
+def _lies(observation: Observation, cause: str | None) -> str:
+    """What the files lie on, where waiting for them is the cause and they do not lie in memory."""
+    storage = observation.setup.get("loader.storage")
+    if cause != "storage-latency" or storage is None or storage in IN_MEMORY:
+        return ""
+    return f"; its files lie on {storage}"
+
+
 def _slowest(slow: _SlowWorker | None) -> str:
     if slow is None:
         return ""
@@ -200,8 +209,11 @@ def _at(where: tuple[Where, ...]) -> str:
     return f", mostly at {short_path(where[0].file)}:{where[0].line} ({name})"
 
 
-def _evidence(loader: LoaderReport | None, workers: int | None) -> tuple[Fact, ...]:
+def _evidence(observation: Observation, loader: LoaderReport | None, workers: int | None) -> tuple[Fact, ...]:
     facts = [] if workers is None else [Fact(name="loader.num_workers", value=workers, basis="setup")]
+    storage = observation.setup.get("loader.storage")
+    if storage is not None:
+        facts.append(Fact(name="loader.storage", value=storage, basis="setup"))
     if loader is not None:
         facts += [
             Fact(name="one batch, in one process", value=loader.batch_wall_s * 1e3, unit="ms"),

@@ -8,6 +8,7 @@ from multiprocessing import current_process
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
+from .. import storage
 from ..format import DATA_WAIT, LOADER_END, LOADER_KEY, LOADER_START, READY_UNIT, WORKER_MARK
 from ..recorder import now
 from ..tracebacks import unseen
@@ -121,6 +122,7 @@ def describe(loader: Any) -> dict[str, Any]:
         "sampler": type(_sampler(loader)).__name__,
         "collate_fn": _name(loader.collate_fn),
         "start_method": getattr(loader.multiprocessing_context, "_name", None),
+        "storage": storage.of_dataset(dataset),
     }
 
 

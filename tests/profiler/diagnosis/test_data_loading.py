@@ -45,6 +45,22 @@ def test_causes(observe, workers: int, facts: dict[str, Any], cause: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("storage", "cpu_share", "said"),
+    [("nfs4", 0.05, True), ("tmpfs", 0.05, False), (None, 0.05, False), ("nfs4", 0.98, False)],
+)
+def test_what_the_files_lie_on_is_said_where_waiting_for_them_is_the_cause(
+    observe, storage: str | None, cpu_share: float, said: bool
+) -> None:
+    setup = {"loader.num_workers": 2, "loader.storage": storage}
+    found = data_loading.find(observe(WAITING, setup=setup, loader=loader(cpu_share=cpu_share)))
+    assert found is not None
+    assert ("its files lie on" in found.summary) is said
+    assert [fact.value for fact in found.evidence if fact.name == "loader.storage"] == [storage] * (
+        storage is not None
+    )
+
+
+@pytest.mark.parametrize(
     ("threads", "waited", "cause"),
     [
         (16, 0.2, "oversubscribed"),
