@@ -13,10 +13,8 @@ from ..profiler.progress import Progress
 from ..profiler.report import Report
 from ..profiler.store import RunFolder
 from ..profiler.vocabulary import RunStatus
-from .analysing import advised, keep
 from .live_report import LiveReport
 from .terminal.live import LiveLine
-from .terminal.report import print_report
 
 EXIT_FAILED = 1
 EXIT_NO_EVIDENCE = 4
@@ -53,12 +51,16 @@ def record_and_report(command: Sequence[str], *, runs_dir: Path, limits: Limits,
     if as_json:
         sys.stdout.write(report.to_json() + "\n")
     else:
+        from .terminal.report import print_report
+
         print_report(report, run.path, stderr=True)
     return exit_code(report)
 
 
 def _analyse_and_store(run: RunFolder) -> Report:
     """The report, stored if the disk takes it: a verdict that cannot be kept is still told."""
+    from .analysing import advised, keep  # not before the training is over: 40 MB
+
     analysis = advised(run)
     try:
         keep(run, analysis)

@@ -132,13 +132,16 @@ def _is_recorded(manifest: Manifest) -> bool:
 
 
 def _analysed(run: RunFolder, manifest: Manifest, *notes: str) -> StoredRun:
+    import pandas as pd
+
     try:
         analysis = advised(run)
     except _DAMAGE as error:
         raise InputError(
             f"the recording in {run.path} is damaged ({type(error).__name__}: {error}): record the run again"
         ) from error
-    return StoredRun(manifest, analysis.report, analysis.steps if len(analysis.steps) else None, notes)
+    steps = pd.DataFrame(analysis.steps)
+    return StoredRun(manifest, analysis.report, steps if len(steps) else None, notes)
 
 
 def _stamps(path: Path, more: str) -> Iterator[tuple[str, int, int]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from .agent import format as layout
@@ -50,6 +49,9 @@ from .unrecorded import why_no_step
 from .verdict import verdict
 from .vocabulary import RunStatus
 
+if TYPE_CHECKING:
+    from .arrow import Columns
+
 DEFAULT_WARMUP = 5
 LONG_RUN = (
     "A long run: its numbers are of its beginning and its latest stretch; "
@@ -62,7 +64,7 @@ class Analysis:
     """A report and the step table it rests on."""
 
     report: Report
-    steps: pd.DataFrame
+    steps: Columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,21 +195,19 @@ def analyse(run: RunFolder) -> Analysis:
     return Analysis(report, step_table(first.steps, first.stages))
 
 
-def step_table(steps: Steps, stages: StageTimes) -> pd.DataFrame:
+def step_table(steps: Steps, stages: StageTimes) -> Columns:
     """One row per step; columns as in `RunFolder.steps`."""
     phase = np.select([steps.traced, steps.warmup], ["traced", "warmup"], default="timed")
     origin = int(steps.start_ns[0]) if len(steps) else 0
-    return pd.DataFrame(
-        {
-            "step": np.arange(len(steps)),
-            "start_s": (steps.start_ns - origin) / 1e9,
-            "duration_s": steps.duration_s,
-            "fetches": steps.fetches,
-            "phase": phase.astype(str),
-            "outlier": steps.outlier,
-            **{stage.value: stages.seconds[:, number] for number, stage in enumerate(STAGES)},
-        }
-    )
+    return {
+        "step": np.arange(len(steps)),
+        "start_s": (steps.start_ns - origin) / 1e9,
+        "duration_s": steps.duration_s,
+        "fetches": steps.fetches,
+        "phase": phase.astype(str),
+        "outlier": steps.outlier,
+        **{stage.value: stages.seconds[:, number] for number, stage in enumerate(STAGES)},
+    }
 
 
 def _analyse_rank(recording: RankRecording, warmup: int) -> _RankAnalysis:

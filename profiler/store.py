@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from datetime import datetime, timezone
 from pathlib import Path
@@ -22,6 +23,8 @@ from .vocabulary import RunStatus, Stage
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .arrow import Columns
+
 MANIFEST_FILE = "run.json"
 REPORT_FILE = "report.json"
 STEPS_FILE = "steps.parquet"
@@ -29,6 +32,7 @@ STEPS_FILE = "steps.parquet"
 RESERVE_FILE = ".reserve"
 RESERVE_BYTES = 512 * 1024
 MAX_JSON_BYTES = 64 * 1024 * 1024
+_STAMP = re.compile(r"\d{8}-\d{6}(?=-)")
 
 
 class Manifest(BaseModel):
@@ -123,16 +127,20 @@ class RunFolder:
             raise InputError(f"{path} is damaged: {error}") from None
         return _checked(steps, path)
 
-    def write_steps(self, steps: pd.DataFrame) -> None:
-        """Replace the step table in one piece.
+    def write_steps(self, steps: Columns) -> None:
+        """Replace the step table in one piece: columns as in `steps`, each of shape (steps,).
 
         Raises:
             UsageError: the folder cannot be written.
         """
+        from pyarrow import parquet
+
+        from .arrow import to_table
+
         path = self.path / STEPS_FILE
         temporary = path.with_name(path.name + ".part")
         try:
-            steps.to_parquet(temporary, index=False)
+            parquet.write_table(to_table(steps), temporary)
             temporary.replace(path)
         except OSError as error:
             raise _unwritable(path, error) from None
@@ -144,7 +152,7 @@ def create_run(runs_dir: Path, *, name: str) -> RunFolder:
     Raises:
         UsageError: the folder cannot be written.
     """
-    stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
+    stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")  # `_STAMP`
     path = runs_dir / f"{stamp}-{_slug(name)}-{secrets.token_hex(2)}"
     try:
         path.mkdir(parents=True)
@@ -161,7 +169,17 @@ def list_runs(runs_dir: Path) -> list[RunFolder]:
     if not runs_dir.is_dir():
         return []
     found = [RunFolder(path.parent) for path in runs_dir.glob(f"*/{MANIFEST_FILE}")]
-    return sorted(found, key=lambda run: run.path.name, reverse=True)
+    return sorted(found, key=lambda run: (_started(run), run.path.name), reverse=True)
+
+
+def _started(run: RunFolder) -> str:
+    """When a run was started, as ``20261231235959``: by its folder's name, else by what it says; else empty."""
+    stamp = _STAMP.match(run.path.name)
+    try:
+        told = run.manifest.started if stamp is None else stamp.group()
+    except InputError:
+        told = ""
+    return re.sub(r"\D", "", told)[:14]
 
 
 def find_run(name: str, runs_dir: Path) -> RunFolder:

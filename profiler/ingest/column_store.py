@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import ipc
 
+from ..arrow import to_table
 from ..errors import InputError
 from .columns import Collective, DeviceSpans, Flows, HostSpans, MemoryEvents, Thread, Trace, TraceInfo
 
@@ -69,7 +70,7 @@ def read_columns(folder: Path) -> Trace:
 
 def _write_table(table: Any, path: Path) -> None:
     names = [field.name for field in dataclasses.fields(table)]
-    batch = pa.Table.from_arrays([_array(getattr(table, name)) for name in names], names=names)
+    batch = to_table({name: _plain(getattr(table, name)) for name in names})
     options = ipc.IpcWriteOptions(compression="lz4")
     with ipc.new_file(str(path), batch.schema, options=options) as writer:
         writer.write_table(batch)
@@ -82,12 +83,9 @@ def _read_table(kind: type[TableT], path: Path) -> TableT:
     )
 
 
-def _array(column: np.ndarray[Any, Any]) -> Any:
-    """An Arrow array over a column's own memory: `pyarrow.array` would import pandas first. Masks become 0
-    and 1.
-    """
-    plain = np.ascontiguousarray(column.view(np.uint8) if column.dtype == np.bool_ else column)
-    return pa.Array.from_buffers(_TYPES[plain.dtype.name], len(plain), [None, pa.py_buffer(plain)])
+def _plain(column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Masks as 0 and 1."""
+    return column.view(np.uint8) if column.dtype == np.bool_ else column
 
 
 def _column(name: str, column: Any) -> np.ndarray[Any, Any]:

@@ -354,7 +354,7 @@ def store(
     if report is not None:
         run.write_report(report)
     if steps is not None:
-        run.write_steps(steps)
+        run.write_steps({name: np.asarray(steps[name].tolist()) for name in steps})
     return run
 
 

@@ -9,7 +9,16 @@ import pytest
 
 from trainrx.profiler.errors import InputError, UsageError
 from trainrx.profiler.report import SCHEMA_VERSION, Report, RunInfo, StageShare
-from trainrx.profiler.store import RESERVE_FILE, Manifest, RunFolder, create_run, find_run, list_runs
+from trainrx.profiler.store import (
+    MANIFEST_FILE,
+    RESERVE_FILE,
+    STEPS_FILE,
+    Manifest,
+    RunFolder,
+    create_run,
+    find_run,
+    list_runs,
+)
 from trainrx.profiler.vocabulary import RunStatus, Stage
 
 STARTED = "2026-01-01T00:00:00+00:00"
@@ -179,9 +188,9 @@ def test_a_step_table_without_its_columns_is_one_sentence(
     table = pd.DataFrame(
         {"step": [0, 1], "duration_s": [0.1, 0.2], "phase": "timed", "outlier": False, "forward": [0.1, 0.2]}
     )
-    run.write_steps(table)
+    table.to_parquet(run.path / STEPS_FILE)
     assert run.steps() is not None
-    run.write_steps(change(table))
+    change(table).to_parquet(run.path / STEPS_FILE)
     with pytest.raises(InputError, match=said):
         run.steps()
 
@@ -201,6 +210,17 @@ def test_runs_are_found_by_folder_id_beginning_and_last(tmp_path: Path) -> None:
     for name in (str(first.path), "2026-a-1", "2026-a"):
         assert find_run(name, tmp_path).path == first.path
     assert find_run("last", tmp_path).path == second.path
+
+
+def test_a_renamed_run_keeps_its_place(tmp_path: Path) -> None:
+    # GIVEN a run that was given a name of its own, between two that were not, and one that cannot be read
+    for name, day in (("20260301-120000-a-0001", 1), ("before my change", 2), ("20260303-120000-a-0002", 3)):
+        a_run(tmp_path, name, started=f"2026-03-0{day}T12:00:00+00:00")
+    (a_run(tmp_path, "zzz").path / MANIFEST_FILE).write_text("{")
+    # WHEN runs are listed THEN the newest is first
+    listed = [run.path.name for run in list_runs(tmp_path)]
+    assert listed == ["20260303-120000-a-0002", "before my change", "20260301-120000-a-0001", "zzz"]
+    assert find_run("last", tmp_path).path.name == "20260303-120000-a-0002"
 
 
 @pytest.mark.parametrize("name", ["nothing", "2026", "", "\0", "x" * 5000, "*", "../.."])
