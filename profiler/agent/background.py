@@ -97,6 +97,7 @@ class Background:
             self._memory_read = moment
             device = self._recorder.device_memory.used()
             graphs = self._recorder.kept_graphs.counted()
+            self._recorder.kept_graphs.watch(self._recorder.steps)
             self._folder.fact("memory", **memory.used(), **device, **graphs, uncollected=gc.get_count()[0])
 
     def _heed_stop(self) -> None:

@@ -1,7 +1,8 @@
 """Sees whether graphs of losses live on after their backward: each that does keeps memory, and more with every step.
 
 A graph's nodes are no Python objects that could be watched, but a hook that is put on a node lives as long as the node.
-The hook does nothing; it is put on after backward has run, on a loss now and then.
+The hook does nothing; it is put on after backward has run, on a loss now and then. How often is up to the background
+thread, by the clock: in a training of many short steps, each backward that is watched would be felt.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import weakref
 from collections import deque
 from typing import Any
 
-#: One backward in so many is watched, and the last few of them: a graph may well live until the next step.
-WATCHED_IN = 4
+#: Steps from one backward that is watched to the next, at least: a graph may well live until the next step.
+STEPS_BETWEEN = 4
+#: The last few are kept in sight.
 MAX_WATCHED = 8
 #: How far below what backward starts from: scaling, and dividing by the number of micro-batches, take a node each.
 NODES_BELOW = 3
@@ -37,17 +39,26 @@ def _below(node: Any) -> Any:
 
 
 class KeptGraphs:
-    """The graphs of the last few losses that were watched."""
+    """The graphs of the last few losses that were watched.
+
+    Attributes:
+        is_due: the next backward is to be shown to `ran`.
+    """
 
     def __init__(self) -> None:
-        self._backwards = 0
+        self.is_due = False
+        self._watched_at = 0
         self._marks: deque[weakref.ref[_Mark]] = deque(maxlen=MAX_WATCHED)
+
+    def watch(self, steps: int) -> None:
+        """Ask for the next backward, after so many steps, unless one was asked for only just before."""
+        if steps - self._watched_at >= STEPS_BETWEEN:
+            self._watched_at = steps
+            self.is_due = True
 
     def ran(self, tensors: Any) -> None:
         """A backward from these tensors has run."""
-        self._backwards += 1
-        if self._backwards % WATCHED_IN:
-            return
+        self.is_due = False
         root: Any = next(iter(tensors), None) if isinstance(tensors, (list, tuple)) else tensors
         node = getattr(root, "grad_fn", None)
         if hasattr(node, "register_hook") and hasattr(node, "next_functions"):

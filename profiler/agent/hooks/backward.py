@@ -53,7 +53,8 @@ def _timed(original: Callable[..., Any], recorder: Recorder, autograd: Any) -> C
                 recorder.clock.end(BACKWARD, start, end, begun)
             if watched is not None:
                 watched.remove()
-            _has_run(args, kwargs, recorder)
+            if recorder.kept_graphs.is_due:
+                _has_run(args, kwargs, recorder)
 
     recorder.skip_in_dynamo(backward)
     return backward

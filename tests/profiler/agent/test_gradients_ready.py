@@ -25,7 +25,7 @@ def a_recorder(*, synchronises: bool) -> Any:
         parallel=[object()],
         gradients_are_synchronised=lambda: synchronises,
         graph_size=SimpleNamespace(is_watching=False),
-        kept_graphs=SimpleNamespace(ran=lambda roots: None),
+        kept_graphs=SimpleNamespace(is_due=False),
         clock=SimpleNamespace(is_on=False),
         work_begins=lambda start: None,
         skip_in_dynamo=lambda function: None,
