@@ -110,8 +110,8 @@ class RunFolder:
     def steps(self) -> pd.DataFrame | None:
         """The steps of the first rank, one row each; None where the run has no step table.
 
-        Columns: ``step, start_s, duration_s, fetches, phase`` (warmup, timed, traced), ``outlier``, and the seconds of
-        each stage by its name.
+        Columns: ``step, start_s, duration_s, phase`` (warmup, timed, traced), ``outlier``, the seconds of each stage by
+        its name, and ``fetches`` where the recorder was there.
 
         Raises:
             InputError: it is damaged, or a column is missing or not of numbers.

@@ -25,7 +25,7 @@ from .store import Manifest, RunFolder
 from .timeline.rank_pool import FileTask, Outcome, needs_pool, process_pool, run_all, run_task
 from .timeline.rank_summary import RankSummary
 from .trace_files import find_files
-from .trace_report import Attachment, report_of, report_of_attachments
+from .trace_report import Attachment, report_of, report_of_attachments, step_table
 from .vocabulary import RunStatus
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
@@ -232,3 +232,7 @@ def _write(
         )
     )
     stored.write_report(report)
+    first = imported.timelines[named[min(named)][0]] if named else None
+    steps = step_table(first) if first is not None else None
+    if steps is not None:
+        stored.write_steps(steps)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +36,11 @@ from .timeline.kernels import HotKernel, KernelTable
 from .timeline.memory import POINTS, MemoryCurve, highest_of_each_stretch
 from .timeline.queue import LaunchQueue
 from .timeline.rank_summary import RankSummary
+from .timeline.steps import outliers
 from .vocabulary import IdleCause, Stage
+
+if TYPE_CHECKING:
+    from .arrow import Columns
 
 NO_DEVICE = "no device activity was recorded"
 NO_STEPS = "the trace marks no steps: call profiler.step() once per training step"
@@ -275,6 +280,21 @@ def device_steps(rank: int, summary: RankSummary) -> list[DeviceStep]:
         )
         for place, number in enumerate(summary.steps.number)
     ]
+
+
+def step_table(summary: RankSummary) -> Columns | None:
+    """The host's steps, columns as in `RunFolder.steps`; None without any, or where the device's are told instead."""
+    steps = summary.steps
+    if not len(steps) or summary.device_steps is not None:
+        return None
+    return {
+        "step": steps.number,
+        "start_s": (steps.start_ns - int(steps.start_ns[0])) / 1e9,
+        "duration_s": summary.step_s,
+        "phase": np.full(len(steps), "timed"),
+        "outlier": outliers(summary.step_s, np.ones(len(steps), dtype=bool)),
+        **{stage.value: ns / 1e9 for stage, ns in summary.stage_steps.items()},
+    }
 
 
 def kernel_classes(tables: Sequence[KernelTable]) -> list[KernelClass]:

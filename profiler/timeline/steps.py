@@ -57,13 +57,7 @@ class Steps:
     @property
     def outlier(self) -> NDArray[np.bool_]:
         """Timed steps that took far longer than the median one."""
-        timed = self.duration_s[self.timed]
-        if len(timed) < MIN_TIMED_STEPS:
-            return np.zeros(len(self), dtype=bool)
-        median = float(np.median(timed))
-        sigma = MAD_TO_SIGMA * float(np.median(np.abs(timed - median)))
-        limit = max(median + OUTLIER_DEVIATIONS * sigma, OUTLIER_RATIO * median)
-        return self.timed & (self.duration_s > limit)
+        return outliers(self.duration_s, self.timed)
 
     def timed_at(self, moments_ns: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which moments lie within a timed step; between steps a long run has gaps of which no detail is left."""
@@ -89,6 +83,17 @@ class Steps:
             n=len(timed),
             p10_s=float(np.quantile(timed, 0.1)),
         )
+
+
+def outliers(duration_s: NDArray[np.float64], timed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Timed steps that took far longer than the median one; none where there are too few to tell. Shapes (steps,)."""
+    counted = duration_s[timed]
+    if len(counted) < MIN_TIMED_STEPS:
+        return np.zeros(len(duration_s), dtype=bool)
+    median = float(np.median(counted))
+    sigma = MAD_TO_SIGMA * float(np.median(np.abs(counted - median)))
+    limit = max(median + OUTLIER_DEVIATIONS * sigma, OUTLIER_RATIO * median)
+    return timed & (duration_s > limit)
 
 
 def find_steps(recording: RankRecording, *, warmup: int) -> Steps:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import itertools
 import json
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -18,10 +19,11 @@ from trainrx.profiler.errors import InputError, UsageError
 from trainrx.profiler.ingest.column_store import read_columns
 from trainrx.profiler.ingest.kineto import read_kineto
 from trainrx.profiler.report import Report, parse_report
+from trainrx.profiler.store import RunFolder
 from trainrx.profiler.timeline.rank_pool import process_pool
 from trainrx.profiler.trace_export import export_steps, parse_steps
 from trainrx.profiler.trace_import import import_traces
-from trainrx.profiler.vocabulary import RunStatus
+from trainrx.profiler.vocabulary import RunStatus, Stage
 
 
 def event(
@@ -339,3 +341,22 @@ def test_kernels_of_the_compiler_tell_that_the_model_is_compiled(tmp_path: Path)
     for document, told in ((compiled, True), (eager, None)):
         report, _ = imported(tmp_path, written(tmp_path / f"{told}.json", document))
         assert report.setup.get("model.compiled") is told
+
+
+def test_steps_of_a_trace_without_a_device_are_a_table(tmp_path: Path, folder: Path) -> None:
+    # GIVEN a trace of a training on the processor, whose third step takes four times as long
+    ends = [0.0, 1000.0, 2000.0, 6000.0, 7000.0]
+    events = [
+        event("user_annotation", f"ProfilerStep#{step}", at, end - at)
+        for step, (at, end) in enumerate(itertools.pairwise(ends))
+    ] + [event("cpu_op", "aten::mm", at, 500) for at in ends[:-1]]
+    _, run = imported(tmp_path, written(tmp_path / "cpu.json", {"traceEvents": events}))
+    # THEN its steps are laid down as a recorder's are
+    steps = RunFolder(run).steps()
+    assert steps is not None
+    assert steps["duration_s"].tolist() == pytest.approx([0.001, 0.001, 0.004, 0.001])
+    assert steps["outlier"].tolist() == [False, False, True, False]
+    assert set(steps["phase"]) == {"timed"} and set(steps.columns) >= {stage.value for stage in Stage}
+    # AND where there is a device, the report has its view of each step instead
+    report, run = imported(tmp_path, folder / "0.json")
+    assert RunFolder(run).steps() is None and report.device_steps
