@@ -20,10 +20,12 @@ EXIT_FAILED = 1
 EXIT_NO_EVIDENCE = 4
 
 
-def record_and_report(command: Sequence[str], *, runs_dir: Path, limits: Limits, as_json: bool) -> int:
+def record_and_report(
+    command: Sequence[str], *, runs_dir: Path, limits: Limits, as_json: bool, native_stacks: bool = False
+) -> int:
     """Record, analyse, store and print; returns the exit code for the shell.
 
-    ``command`` is a script with its arguments, ``-m module …``, or ``-- program …``.
+    ``command`` is a script with its arguments, ``-m module …``, or ``-- program …``; ``native_stacks`` as in `record`.
     """
     program = list(command[1:]) if command[0] == "--" else python_command(command)
     with ExitStack() as stack:
@@ -43,6 +45,7 @@ def record_and_report(command: Sequence[str], *, runs_dir: Path, limits: Limits,
             program,
             runs_dir=runs_dir,
             limits=limits,
+            native_stacks=native_stacks,
             stdout=sys.stderr if as_json else None,
             on_start=started,
             on_progress=tell,

@@ -19,6 +19,7 @@ from .diagnosis import diagnose
 from .diagnosis.host_sync import placed
 from .exposure import exposure, is_on_gpu
 from .facts import printable, whole
+from .native_stacks import native_note, read_native_stacks
 from .observation import Observation
 from .recorder_cost import recorder_cost
 from .recording import RankRecording, read_ranks
@@ -159,6 +160,7 @@ def analyse(run: RunFolder) -> Analysis:
     if window is not None and device is not None:
         findings = with_device(findings, window, device.idle_share, is_clocked=exposed.device is not None)
         findings = [placed(finding, exposed.crossings) for finding in findings]
+    native, no_native = read_native_stacks(run.path, first.recording.process)
     report = Report(
         run=_run_info(manifest, first.steps, summarised_steps(first.recording, first.steps.start_ns)),
         verdict=verdict(findings, step_time, loss=losses.sentence),
@@ -174,6 +176,8 @@ def analyse(run: RunFolder) -> Analysis:
         device_stages_reason=exposed.reason,
         minutes=minutes_of(first.recording, int(first.steps.start_ns[0])),
         host_lines=list(first.lines),
+        native_stacks=native,
+        native_stacks_reason=no_native,
         loader=loader,
         loader_reason=None if loader is not None else _why_no_loader(first),
         device=device,
@@ -190,7 +194,7 @@ def analyse(run: RunFolder) -> Analysis:
         findings=findings,
         ranks=[_rank_info(rank, losses, late) for rank in ranks],
         lost_ranks=losses.lost,
-        recorder=_cost(manifest, first, window_note),
+        recorder=_cost(manifest, first, window_note, native_note(no_native)),
     )
     return Analysis(report, step_table(first.steps, first.stages))
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from importlib.metadata import version
@@ -27,6 +28,7 @@ from .agent.options import Options
 from .calibration import machine_key
 from .compute import MACHINE
 from .errors import UsageError
+from .native_stacks import native_stacks_of
 from .progress import STOPPED, Progress, ProgressReader
 from .rank_watch import RankWatch
 from .store import Manifest, RunFolder, create_run
@@ -107,6 +109,7 @@ def record(
     runs_dir: Path,
     limits: Limits,
     setting: Setting = Setting(),
+    native_stacks: bool = False,
     stdout: IO[Any] | int | None = None,
     stderr: IO[Any] | int | None = None,
     on_start: Callable[[RunFolder], None] = lambda run: None,
@@ -119,6 +122,7 @@ def record(
         runs_dir: where the run's folder is made.
         limits: when to stop.
         setting: what is changed about the command.
+        native_stacks: have py-spy sample the native code of the first training process and its children, too.
         stdout, stderr: where the command's output goes; None leaves it as it is.
         on_start: called once the run's folder exists.
         on_progress: called a few times a second.
@@ -147,8 +151,16 @@ def record(
         run.release_reserve()
         run.write_manifest(manifest.model_copy(update={"status": RunStatus.FAILED, "note": str(error)}))
         raise UsageError(f"cannot start {command[0]}: {error.strerror}") from None
-    with telemetry_of(process.pid, run.path):
-        ended = _Follower(run, process, limits, on_progress, own_session=setting.own_session).follow()
+    with ExitStack() as beside:
+        beside.enter_context(telemetry_of(process.pid, run.path))
+        sample_native = beside.enter_context(native_stacks_of(run.path)) if native_stacks else None
+
+        def tell(progress: Progress) -> None:
+            if sample_native is not None and progress.steps:
+                sample_native()
+            on_progress(progress)
+
+        ended = _Follower(run, process, limits, tell, own_session=setting.own_session).follow()
     run.release_reserve()
     run.write_manifest(manifest.model_copy(update=ended))
     return run

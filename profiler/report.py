@@ -160,6 +160,37 @@ class HostLine(Part):
     )
 
 
+class NativeFunction(Part):
+    """A native function innermost in sampled stacks; its share is of the samples of its line."""
+
+    name: str
+    library: str = Field(description="the file it lies in; empty where the interpreter itself was innermost")
+    share: float
+
+
+class NativeLine(Part):
+    """A line of Python and the native functions below it; its share is of the samples of its sort of process."""
+
+    file: str
+    line: int
+    function: str
+    in_child: bool = Field(
+        description="whether a child of the training process was in it, such as a loader worker"
+    )
+    share: float
+    samples: int
+    functions: list[NativeFunction]
+
+
+class NativeStacks(Part):
+    """Stacks with native code, sampled from beside by py-spy since the first step, which pauses what it samples."""
+
+    rate_hz: int
+    samples: int = Field(description="that were in code of the run, of all processes")
+    children: int
+    lines: list[NativeLine]
+
+
 class Crossing(Part):
     """A line that copies between host and device or waits for the device, in the mean timed step.
 
@@ -743,7 +774,11 @@ class Report(Part):
         default=[],
         description="of a long run, all after its beginning; its details are of the beginning and the end",
     )
-    host_lines: list[HostLine] = []
+    host_lines: list[HostLine] = Field(
+        default=[], description="by the recorder's sampler, inside the process"
+    )
+    native_stacks: NativeStacks | None = None
+    native_stacks_reason: str | None = None
     crossings: list[Crossing] = Field(
         default=[], description="on a GPU: what copies to and from it, and waits for it"
     )

@@ -26,6 +26,10 @@ def profile(
     ] = 300.0,
     full: Annotated[bool, typer.Option("--full", help="let the script run to its end")] = False,
     light: Annotated[bool, typer.Option("--light", help="leave out the window of torch.profiler")] = False,
+    native: Annotated[
+        bool,
+        typer.Option("--native", help="name the native code below each line by py-spy, which slows the run"),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Record an unedited script, diagnose it, print the verdict.
@@ -43,7 +47,9 @@ def profile(
         seconds=None if full else seconds,
         patience_s=None if full else patience,
     )
-    raise SystemExit(record_and_report(command, runs_dir=runs, limits=limits, as_json=as_json))
+    raise SystemExit(
+        record_and_report(command, runs_dir=runs, limits=limits, native_stacks=native, as_json=as_json)
+    )
 
 
 def register(app: typer.Typer) -> None:

@@ -13,6 +13,7 @@ from trainrx.app.pages.parts import (
     memory,
     memory_use,
     metrics,
+    native_code,
     ranks,
     telemetry,
     what_ifs,
@@ -59,6 +60,8 @@ def show(page: DiagnosisPage, run: RunFolder) -> None:
         what_ifs.show(details.what_ifs)
     if view.timed:
         show_lines(view)
+    if details.native is not None:
+        native_code.show(details.native)
     if details.loader is not None:
         loader.show(details.loader)
     if details.crossings is not None:

@@ -40,6 +40,7 @@ from ..views.tables import (
     line_rows,
     memory_fact_rows,
     memory_use_rows,
+    native_rows,
     rank_rows,
 )
 from ..views.telemetry import TelemetryView
@@ -115,6 +116,9 @@ def _in_detail(view: DiagnosisView, parts: Details, series: StepSeries | None) -
         yield _what_ifs(parts.what_ifs)
     if view.timed:
         yield _lines(view)
+    if parts.native is not None:
+        table = tuple(_table("", native_rows(parts.native.rows)))
+        yield Section("native", headings.NATIVE, parts.native.caption, table, aside=True)
     if parts.loader is not None:
         yield _loader(parts.loader)
     if parts.crossings is not None:

@@ -16,12 +16,13 @@ from ..views.device_stages import caption
 from ..views.ending import SAMPLE, ending
 from ..views.format import duration, percent, times
 from ..views.memory_use import memory_use_view
+from ..views.native_code import native_view
 from ..views.ranks import clocks
 from ..views.window_cost import window_cost
 from .bars import device_bar, stage_bar
 from .console import console
 from .estimate import estimate_view
-from .tables import collective_table, finding_table, kernel_table, rank_table, stage_table
+from .tables import collective_table, finding_table, kernel_table, native_table, rank_table, stage_table
 
 SHOWN_PRESCRIPTIONS = 3
 SHOWN_NOTES = 8
@@ -60,6 +61,9 @@ def _blocks(report: Report) -> Iterator[RenderableType]:
         )
     if report.device is not None:
         yield from _block("Device", device_bar(report.device))
+    native = native_view(report)
+    if native is not None:
+        yield from _block(headings.NATIVE, native_table(native), Text(native.caption, style="dim"))
     memory = memory_use_view(report)
     if memory is not None and report.memory_use is not None and report.memory_use.on_device:
         parts = ", ".join(f"{name} {size}" for name, size, *_ in memory.parts)

@@ -11,9 +11,11 @@ from ...profiler.report import Finding, KernelClass, RankInfo, Report, StageShar
 from ...profiler.vocabulary import Severity, Stage
 from ..figures.palette import STAGE_COLORS
 from ..views.format import duration, per_step, percent, place
+from ..views.native_code import NativeView
 from ..views.ranks import collective_uses, late_rank
 
 RANK_ROWS = 16
+NATIVE_ROWS = 8
 #: More stage columns do not fit a terminal of 80 cells.
 RANK_STAGES = 2
 _SEVERITY_STYLES = {Severity.HIGH: "bold red", Severity.MODERATE: "yellow", Severity.NOTE: "dim"}
@@ -58,6 +60,18 @@ def kernel_table(classes: Sequence[KernelClass]) -> Table:
         table.add_row(
             row.name, duration(row.seconds), str(row.count), f"{row.mean_us:.1f} µs", percent(row.share)
         )
+    return table
+
+
+def native_table(view: NativeView) -> Table:
+    """The first lines of the script with the native functions that they were in."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("line", overflow="fold")
+    table.add_column("share", justify="right")
+    table.add_column("of the line, in", overflow="fold")
+    for row in view.rows[:NATIVE_ROWS]:
+        mark = "child: " if row.process == "child" else ""
+        table.add_row(f"{mark}{row.line}", row.share, row.functions)
     return table
 
 

@@ -14,6 +14,7 @@ from .estimate import EstimateView, estimate_view
 from .loader import LoaderView, loader_view
 from .memory import MemoryView, memory_view
 from .memory_use import MemoryUseView, memory_use_view
+from .native_code import NativeView, native_view
 from .ranks import RankMatrix, rank_matrix
 from .telemetry import TelemetryView, telemetry_view
 from .what_ifs import WhatIfView, what_if_view
@@ -31,6 +32,7 @@ class Details:
     estimate: EstimateView | None
     what_ifs: WhatIfView | None
     loader: LoaderView | None
+    native: NativeView | None
     ranks: RankMatrix | None
     memory: MemoryView | None
     memory_use: MemoryUseView | None
@@ -48,6 +50,7 @@ def details(report: Report) -> Details:
         estimate=estimate_view(report),
         what_ifs=what_if_view(report),
         loader=loader_view(report),
+        native=native_view(report),
         ranks=rank_matrix(report),
         memory=memory_view(report),
         memory_use=memory_use_view(report),

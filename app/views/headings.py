@@ -14,6 +14,8 @@ LINES_CAPTION = "Where the training thread was, by sampling its stack; pale bars
 NO_LINES = "n/a: the training thread was not sampled in timed steps."
 ALL_LINES = "All lines, with full paths"
 
+NATIVE = "Native code below the lines"
+
 DEVICE = "What the device did"
 KERNELS = "Kernels, by class"
 DEVICE_STEPS = "The device in each step"

@@ -9,6 +9,7 @@ from .crossings import CrossingRow
 from .device import KernelRow
 from .diagnosis import LineView, RankView
 from .memory_use import MemoryUseView
+from .native_code import NativeRow
 
 NO_EFFECT_ON_LEARNING = "no effect on what is learned"
 
@@ -55,6 +56,14 @@ def crossing_rows(crossings: Iterable[CrossingRow]) -> list[dict[str, str]]:
             "from": row.memory,
         }
         for row in crossings
+    ]
+
+
+def native_rows(lines: Iterable[NativeRow]) -> list[dict[str, str]]:
+    """The native functions that lines of Python were in."""
+    return [
+        {"process": row.process, "line": row.line, "share": row.share, "of the line, in": row.functions}
+        for row in lines
     ]
 
 

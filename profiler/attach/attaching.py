@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ..errors import NotEnoughEvidence, UsageError
+from ..pyspy import MainThread, sample
 from ..report import Estimate, Finding, RankInfo, RecorderCost, Report, RunInfo
 from ..store import Manifest, RunFolder, create_run
 from ..vocabulary import RunStatus, Severity
@@ -23,7 +24,6 @@ from .estimating import (
     worker_estimates,
 )
 from .findings import estimated_findings
-from .pyspy import MainThread, sample
 from .stack_stage import is_by_hand
 from .target import Target, cpu_seconds, find_target
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..pyspy import MainThread, Stack
 from ..recording import Frame
 from ..report import EstimatedLine, EstimatedShare, EstimatedWorker
 from ..vocabulary import Stage
 from .interval import share_interval
-from .pyspy import MainThread, Stack
 from .stack_stage import TRAINING, is_library, marked_stage, plain_name, stage_of
 
 MAX_LINES_PER_STAGE = 8

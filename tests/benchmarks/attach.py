@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import quantiles
 
 from trainrx.profiler.attach.attaching import RATE_HZ
-from trainrx.profiler.attach.pyspy import sample
+from trainrx.profiler.pyspy import sample
 
 SCRIPT = """
 import logging, struct, sys, time

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from trainrx.profiler.attach import attach, attaching
-from trainrx.profiler.attach.pyspy import read_samples
 from trainrx.profiler.attach.target import Target
 from trainrx.profiler.capabilities import capabilities
 from trainrx.profiler.errors import InputError, NotEnoughEvidence, UsageError
 from trainrx.profiler.launch import Limits, record
 from trainrx.profiler.progress import Progress
+from trainrx.profiler.pyspy import read_samples
 from trainrx.profiler.recording import read_ranks
 from trainrx.profiler.report import Report
 from trainrx.profiler.store import RunFolder
@@ -239,7 +239,7 @@ def refusing_pyspy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
         "#!/bin/sh\necho 'Permission Denied: Try running again with elevated permissions' >&2\nexit 1\n"
     )
     program.chmod(0o755)
-    monkeypatch.setattr("trainrx.profiler.attach.pyspy._program", lambda: program)
+    monkeypatch.setattr("trainrx.profiler.pyspy._program", lambda: program)
     yield program
 
 

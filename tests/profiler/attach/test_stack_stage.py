@@ -11,8 +11,8 @@ from torch.utils.data import DataLoader, Dataset
 
 from trainrx.profiler.attach.estimating import is_making_batch, is_worker, loading_lines, sort_out
 from trainrx.profiler.attach.findings import estimated_findings
-from trainrx.profiler.attach.pyspy import MainThread, Stack
 from trainrx.profiler.attach.stack_stage import is_by_hand, stage_of
+from trainrx.profiler.pyspy import MainThread, Stack
 from trainrx.profiler.recording import Frame
 from trainrx.profiler.report import Estimate, EstimatedLine, EstimatedShare
 from trainrx.profiler.vocabulary import Kind, Stage

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import msgspec
 
-from ..errors import InputError, NotEnoughEvidence, UsageError
-from ..facts import printable
-from ..recording import MAX_FRAMES, Frame
+from .errors import InputError, NotEnoughEvidence, UsageError
+from .facts import printable
+from .recording import MAX_FRAMES, Frame
 
 Stack = tuple[Frame, ...]
 
@@ -55,6 +55,18 @@ class _Document(msgspec.Struct):
     profiles: list[_Profile]
 
 
+def command(pid: int, *, rate_hz: int, output: Path) -> list[str]:
+    """What samples a process and its descendants until they end.
+
+    Raises:
+        UsageError: py-spy is not installed.
+    """
+    return [
+        str(_program()), "record", "--pid", str(pid), "--rate", str(rate_hz), "--format", "speedscope", "--output",
+        str(output), "--idle", "--threads", "--subprocesses", "--full-filenames",
+    ]  # fmt: skip
+
+
 def sample(pid: int, *, seconds: int, rate_hz: int, output: Path) -> list[MainThread]:
     """Sample a process and its descendants; the raw samples stay in ``output``.
 
@@ -62,20 +74,17 @@ def sample(pid: int, *, seconds: int, rate_hz: int, output: Path) -> list[MainTh
         UsageError: the system does not permit it, or the process is no Python.
         NotEnoughEvidence: the process ended before a sample was taken.
     """
-    command = [
-        str(_program()), "record", "--pid", str(pid), "--duration", str(seconds), "--rate", str(rate_hz),
-        "--format", "speedscope", "--output", str(output), "--idle", "--threads", "--subprocesses", "--full-filenames",
-    ]  # fmt: skip
+    asked = [*command(pid, rate_hz=rate_hz, output=output), "--duration", str(seconds)]
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds + GRACE_S, check=False
+            asked, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds + GRACE_S, check=False
         )
     except subprocess.TimeoutExpired:
         raise NotEnoughEvidence(
             f"py-spy gave no samples of process {pid} within {seconds + GRACE_S:.0f} s: try again with more --seconds"
         ) from None
     if not output.is_file():
-        raise _refusal(pid, done.stderr.decode("utf-8", "replace"))
+        raise refusal(pid, done.stderr.decode("utf-8", "replace"))
     return read_samples(output)
 
 
@@ -130,7 +139,8 @@ def _program() -> Path:
     raise UsageError("py-spy is not installed beside trainrx: `pip install py-spy`")
 
 
-def _refusal(pid: int, said: str) -> UsageError | NotEnoughEvidence:
+def refusal(pid: int, said: str) -> UsageError | NotEnoughEvidence:
+    """What became of sampling, from what py-spy said of it."""
     lowered = said.lower()
     if "permission denied" in lowered or "operation not permitted" in lowered or "eperm" in lowered:
         return UsageError(
