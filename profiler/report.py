@@ -421,6 +421,20 @@ class LoaderLine(Part):
     samples: int
 
 
+class PinningReport(Part):
+    """Copying batches to page-locked memory, in a thread of its own or, without workers, in the training thread.
+
+    Seconds are means over the batches.
+    """
+
+    batches: int
+    wall_s: float
+    cpu_s: float
+    wait_share: float = Field(
+        ge=0, le=1, description="share of the wait for data during which a batch was being pinned"
+    )
+
+
 class LoaderReport(Part):
     """How the training loader makes its batches; seconds are means, None is not known."""
 
@@ -443,6 +457,7 @@ class LoaderReport(Part):
     starts: int = Field(default=0, description="how often workers were started within the timed steps")
     empty_share: float | None = Field(default=None, description="share of fetches that found no batch ready")
     worker_threads: int | None = Field(default=None, description="most intra-op threads of any worker")
+    pinning: PinningReport | None = None
     workers: list[WorkerReport] = []
     transforms: list[TransformReport] = []
     lines: list[LoaderLine] = []

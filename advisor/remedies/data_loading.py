@@ -84,6 +84,9 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
     if model is None or loader is None or workers is None:
         yield from _from_trace(case)
         return
+    if case.cause == "pinning":
+        yield from _pinned_elsewhere(case, loader, int(workers))
+        return
     yield from _worker_count(case, model, int(workers))
     if workers > 0:
         yield from _kept_workers(case, loader)
@@ -91,6 +94,33 @@ def propose(case: Case) -> Iterator[Proposal | Declined]:
     yield from _whole_batches(case, model, loader, int(workers))
     yield from _store(case, model, loader, int(workers))
     yield from _cheaper_samples(case, model, loader, int(workers))
+
+
+def _pinned_elsewhere(case: Case, loader: LoaderReport, workers: int) -> Iterator[Proposal | Declined]:
+    """Against waiting for batches to be pinned: in a thread beside the training, and in fewer bytes."""
+    pinning_s = 0.0 if loader.pinning is None else loader.pinning.wall_s
+    took = f"pinning takes {pinning_s * 1e3:.1f} ms of each batch"
+    if workers > 0:
+        yield Declined("dataloader-num-workers", f"{took}, in one thread however many workers there are")
+    else:
+        yield Proposal(
+            method="dataloader-num-workers",
+            knob="loader.num_workers=1",
+            how="DataLoader(..., num_workers=1, persistent_workers=True)  # a thread of the loader then pins",
+            basis=f"{took}, in the training thread; a thread beside it hides what the rest of a step leaves room for",
+            effort=Effort.SWITCH,
+            estimate=case.remaining(0.05, 0.5, 1.0),
+            fit=Fit.CAUSE,
+        )
+    if case.setup("task.domain") == "vision":
+        yield Proposal(
+            method="uint8-transfer",
+            how="collate images as uint8, and convert and normalise on the device: x.to(device).float().div_(255)",
+            basis=f"{took}; a quarter of the bytes, if they are 32-bit floats now",
+            effort=Effort.LINES,
+            estimate=case.remaining(0.25, 0.4, 1.0),
+            fit=Fit.CAUSE,
+        )
 
 
 def _worker_count(case: Case, model: LoadingModel, workers: int) -> Iterator[Proposal | Declined]:

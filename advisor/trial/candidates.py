@@ -73,6 +73,8 @@ def _from_table(report: Report) -> Iterator[Prescription]:
 
 def _data_loading(finding: Finding, setup: Setup) -> Iterator[str]:
     cores, workers = int(setup.get("cpu.cores", 2)), int(setup.get("loader.num_workers", 0))
+    if finding.cause == "pinning":
+        yield "loader.pin_memory=false"
     if workers == 0:
         yield f"loader.num_workers={max(cores, 2)}"
         return

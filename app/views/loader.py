@@ -30,7 +30,7 @@ class LoaderView:
     """All that is shown of the loader.
 
     Attributes:
-        costs: transforms by wall time, then the whole sample and collating, per sample.
+        costs: transforms by wall time, then the whole sample, collating and pinning, per sample.
         workers, lines: tables, ready to be shown.
     """
 
@@ -113,6 +113,8 @@ def _costs(loader: LoaderReport) -> Iterator[CostRow]:
     if loader.samples_per_batch > 0:
         per = loader.samples_per_batch
         yield _cost("collating, per sample", "", loader.collate_wall_s / per, loader.collate_cpu_s / per)
+        if loader.pinning is not None:
+            yield _cost("pinning, per sample", "", loader.pinning.wall_s / per, loader.pinning.cpu_s / per)
 
 
 def _transform(found: TransformReport) -> CostRow:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 #: One module per hook: each says which torch module it waits for (``MODULE``) and patches it (``install``).
 HOOKS = (
-    "loader", "fetcher", "module", "parallel", "sharding", "backward", "optimizer", "checkpoint", "collectives",
-    "functional_collectives", "garbage", "dynamo", "compilation", "recompile_limit", "recomputation", "profiling",
-    "signed",
+    "loader", "fetcher", "pinning", "module", "parallel", "sharding", "backward", "optimizer", "checkpoint",
+    "collectives", "functional_collectives", "garbage", "dynamo", "compilation", "recompile_limit", "recomputation",
+    "profiling", "signed",
 )  # fmt: skip
 
 

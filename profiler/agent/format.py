@@ -72,6 +72,7 @@ GRADIENTS_READY = 10  #: a moment; argument 1: the backward averages gradients o
 LOADER_END = 11  #: a fetch that found the loader exhausted, or failed
 COMMUNICATION_WAIT = 12  #: waiting for an asynchronous collective; argument: position in `COLLECTIVE_KINDS`
 RECOMPUTATION = 13  #: a checkpointed part of the model is computed again, within a backward
+PINNING = 14  #: in any thread; argument: loader number, plus `READY_UNIT` times the CPU nanoseconds
 GARBAGE = (
     20  #: argument: generation, plus `PLACE_UNIT` times the number of its ``garbage_place`` fact (0: none)
 )

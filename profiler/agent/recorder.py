@@ -65,6 +65,7 @@ class Recorder:
         folder: where this rank writes, once claimed.
         clock: times stages on a GPU.
         fetches: batches fetched in the step so far.
+        fetching: number of the loader that the training thread asked last.
         failed: the agent switched itself off after a fault of its own.
     """
 
@@ -99,6 +100,7 @@ class Recorder:
         self._told: set[str] = set()
         self._step_start: int | None = None
         self.fetches = 0
+        self.fetching = 0
         self._updated: set[int] = set()
         self._last_update_ns = 0
         self._losses = Losses()

@@ -74,6 +74,8 @@ def _cause(observation: Observation, loader: LoaderReport | None, workers: int |
     kept = bool(observation.setup.get("loader.persistent_workers"))
     if not kept and _restart_s(observation, loader) >= DOMINANT_PART * observation.seconds(Stage.DATA_WAIT):
         return "worker-restart"
+    if loader.pinning is not None and loader.pinning.wait_share >= DOMINANT_PART:
+        return "pinning"
     if loader.collate_wall_s >= DOMINANT_PART * loader.batch_wall_s:
         return "collate"
     if workers == 0:
@@ -113,6 +115,8 @@ def _explain(cause: str | None, loader: LoaderReport | None, workers: int | None
             return f"it makes each batch itself, with no worker process, and a batch takes {_kind_of_work(loader)}"
         case "worker-restart":
             return f"its {count} were started anew {loader.starts} times, {ms(loader.start_s or 0)} each time"
+        case "pinning":
+            return f"its batches are being copied to page-locked memory, {_pinning(loader)}"
         case "collate":
             return f"collating takes {ms(loader.collate_wall_s)} of the {ms(loader.batch_wall_s)} of a batch"
         case "oversubscribed":
@@ -120,6 +124,16 @@ def _explain(cause: str | None, loader: LoaderReport | None, workers: int | None
             return f"its {count}{_each(loader)} wait {waited} of their time for a free core"
         case _:
             return f"in each of {count} a batch takes {_kind_of_work(loader)}"
+
+
+def _pinning(loader: LoaderReport) -> str:
+    seconds = 0.0 if loader.pinning is None else loader.pinning.wall_s
+    who = (
+        "one thread does that for all workers"
+        if loader.num_workers
+        else "the training thread does that itself"
+    )
+    return f"{ms(seconds)} for each ({who})"
 
 
 def _each(loader: LoaderReport) -> str:
@@ -221,6 +235,14 @@ def _evidence(observation: Observation, loader: LoaderReport | None, workers: in
             Fact(name="one sample", value=loader.sample_wall_s * 1e3, unit="ms"),
             Fact(name="collating a batch", value=loader.collate_wall_s * 1e3, unit="ms"),
         ]
+        if loader.pinning is not None:
+            facts += [
+                Fact(name="pinning a batch", value=loader.pinning.wall_s * 1e3, unit="ms"),
+                Fact(
+                    name="share of the wait in which a batch was being pinned",
+                    value=loader.pinning.wait_share,
+                ),
+            ]
         if loader.core_wait_share is not None:
             facts.append(Fact(name="share of batch time waiting for a core", value=loader.core_wait_share))
         if loader.empty_share is not None:

@@ -15,6 +15,7 @@ from ..recording import Frame, RankRecording, WorkerRecording
 from ..report import LoaderLine, LoaderReport, TransformReport, WorkerReport
 from .frames import innermost_user_frame
 from .intervals import contains, union
+from .pinning import pinning_report
 from .steps import Steps
 
 _START, _END, _SAMPLES, _WALL, _CPU, _COLLATE, _COLLATE_CPU, _WAIT, _READ, _PID = range(layout.BATCH_WORDS)
@@ -53,6 +54,7 @@ def loader_report(recording: RankRecording, loader: int, steps: Steps) -> Loader
         starts=_starts(recording, loader, window) if with_workers else 0,
         empty_share=_empty_share(recording, loader, window) if with_workers else None,
         worker_threads=max((n for worker in recordings for n in worker.threads), default=None),
+        pinning=pinning_report(recording, loader, window),
         workers=[
             _worker(worker, mine, window)
             for worker, mine in zip(recordings, inside, strict=True)

@@ -12,6 +12,7 @@ import pytest
 from trainrx.profiler.analysis import analyse
 from trainrx.profiler.report import LoaderReport
 from trainrx.profiler.store import RunFolder
+from trainrx.profiler.vocabulary import Kind
 
 SCRIPT = """
     import json, os, sys, time
@@ -166,3 +167,67 @@ def test_seconds_per_sample_collate_and_transform_are_those_that_the_script_meas
         mine = json.loads((place / f"{worker.worker}.json").read_text())
         spent_s = (mine["sample"][1] + mine["collate"][1]) / mine["collate"][0]
         assert worker.batch_s == pytest.approx(spent_s, rel=0.1)
+
+
+PINNING_SCRIPT = """
+    import json, sys, time
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+
+    WORKERS, PLACE = int(sys.argv[1]), sys.argv[2]
+    # torch without an accelerator pins nothing: make it believe in one
+    torch.accelerator.is_available = lambda: True
+    torch.accelerator.current_accelerator = lambda *args: torch.device("cpu")
+    torch.accelerator.current_device_index = lambda: 0
+    torch.accelerator.set_device_index = lambda index: None
+    own = []
+
+    class Batch:
+        def __init__(self, samples):
+            self.x = torch.stack(samples)
+        def pin_memory(self):
+            start = time.perf_counter()
+            time.sleep(0.012)
+            own.append(time.perf_counter() - start)
+            return self
+
+    class Pictures(Dataset):
+        def __len__(self):
+            return 120
+        def __getitem__(self, index):
+            return torch.full((3,), float(index))
+
+    def collate(samples):
+        return {"pictures": [Batch(samples)], "name": "a"}
+
+    if __name__ == "__main__":
+        model = torch.nn.Linear(3, 3)
+        optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+        for batch in DataLoader(Pictures(), 4, num_workers=WORKERS, collate_fn=collate, pin_memory=True):
+            model(batch["pictures"][0].x).sum().backward()
+            optimizer.step()
+        with open(PLACE, "w") as file:
+            json.dump(own, file)
+"""
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_pinning_is_timed_in_the_thread_that_does_it_and_named_where_it_is_the_wait(
+    write_script: Any, run_recorded: Any, tmp_path: Path, workers: int
+) -> None:
+    # GIVEN a script whose batches take long to pin, in a thread of the loader or in the training thread
+    script, place = write_script(PINNING_SCRIPT), tmp_path / "own.json"
+    # WHEN it is recorded
+    output, folder = run_recorded(script, str(workers), str(place))
+    assert (output.stderr, output.exit_code) == ("", 0)
+    report, own = analyse(RunFolder(folder)).report, json.loads(place.read_text())
+    # THEN the seconds of each batch are the script's own, counted once however deep they lie
+    assert report.loader is not None and len(own) == 30
+    pinning = report.loader.pinning
+    assert pinning is not None and 20 <= pinning.batches <= 30
+    assert pinning.wall_s == pytest.approx(sum(own) / len(own), rel=0.1)
+    assert pinning.cpu_s < 0.2 * pinning.wall_s
+    # AND it is named as what the training waits for
+    assert pinning.wait_share > 0.8
+    found = next(finding for finding in report.findings if finding.kind is Kind.DATA_LOADING)
+    assert found.cause == "pinning" and "page-locked memory" in found.summary

@@ -35,7 +35,7 @@ def install(module: Any, recorder: Recorder) -> None:
         if recorder.thread != get_ident() and not recorder.admits():
             return original_next(self)
         known = self.__dict__
-        source = known.get("_trainrx_loader", 0)
+        source = recorder.fetching = known.get("_trainrx_loader", 0)
         if "_data_queue" in known:
             source += _batches_ready(known["_data_queue"])
         start, code, batch = now(), LOADER_END, None
@@ -73,6 +73,8 @@ def install(module: Any, recorder: Recorder) -> None:
         with suppress(Exception):  # a subclass may give a generator, which takes no attribute
             iterator._trainrx_loader = number
             iterator._dataset_fetcher._trainrx_loader = number
+        with suppress(Exception):  # only a loader with workers has a thread that pins, and not every one
+            iterator._pin_memory_thread._trainrx_loader = number
         return iterator
 
     unseen(__next__)

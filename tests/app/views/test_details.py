@@ -29,6 +29,7 @@ from trainrx.profiler.report import (
     Finding,
     MemoryPart,
     MemoryUse,
+    PinningReport,
     StageShare,
 )
 from trainrx.profiler.vocabulary import Call, ClockBasis, IdleCause, Stage
@@ -251,6 +252,11 @@ def test_the_loader_splits_computing_from_waiting(samples: Any) -> None:
     assert view.costs[0].place == "u/train.py:10"
     assert (view.costs[2].cpu_ms, view.costs[2].wait_ms) == pytest.approx((0.05, 0.05))
     assert view.workers[0]["busy"] == "96 %"
+    # AND a batch that is pinned has a row for that, per sample as the others
+    pinning = PinningReport(batches=40, wall_s=0.016, cpu_s=0.004, wait_share=0.5)
+    pinned = loader_view(samples.full_report(loader=samples.loader(pinning=pinning)))
+    assert pinned is not None and pinned.costs[-1].name == "pinning, per sample"
+    assert pinned.costs[-1].wait_ms == pytest.approx(3 * pinned.costs[-1].cpu_ms)
 
 
 def test_a_loader_without_workers_says_what_it_cannot_know(samples: Any) -> None:

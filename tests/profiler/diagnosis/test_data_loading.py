@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainrx.profiler.diagnosis import data_loading
-from trainrx.profiler.report import LoaderLine, LoaderReport, TransformReport, WorkerReport
+from trainrx.profiler.report import LoaderLine, LoaderReport, PinningReport, TransformReport, WorkerReport
 from trainrx.profiler.vocabulary import Severity, Stage
 
 WAITING = {Stage.DATA_WAIT: 30.0, Stage.FORWARD: 5.0, Stage.BACKWARD: 5.0}
@@ -21,6 +21,10 @@ def loader(**facts: Any) -> LoaderReport:
     return LoaderReport(**{**usual, **facts})
 
 
+def pinned(wait_share: float) -> PinningReport:
+    return PinningReport(batches=40, wall_s=0.012, cpu_s=0.001, wait_share=wait_share)
+
+
 @pytest.mark.parametrize(
     ("workers", "facts", "cause"),
     [
@@ -32,6 +36,9 @@ def loader(**facts: Any) -> LoaderReport:
         (0, {"collate_wall_s": 0.1}, "collate"),
         (2, {"collate_wall_s": 0.1}, "collate"),
         (2, {"start_s": 0.2, "starts": 5}, "worker-restart"),
+        (0, {"pinning": pinned(0.8)}, "pinning"),
+        (2, {"pinning": pinned(0.8)}, "pinning"),
+        (2, {"pinning": pinned(0.1)}, "too-few-workers"),
         # neighbours took the core: neither latency nor too many workers of its own
         (1, {"core_wait_share": 0.6, "cpu_share": 0.38}, "too-few-workers"),
     ],
