@@ -27,7 +27,8 @@ class Output:
 #: others a stall of a second can lead one astray, so it may try a second time; a fault fails twice.
 TRAINING = (
     "advisor/trial", "app/commands/test_try.py", "app/pages/test_journey_browser.py", "app/test_demo.py", "app/test_profile_command.py", "frameworks",
-    "profiler/agent", "profiler/attach", "profiler/telemetry", "profiler/test_launch.py", "profiler/test_loader_costs.py", "scenarios",
+    "profiler/agent", "profiler/attach", "profiler/telemetry", "profiler/test_launch.py", "profiler/test_loader_costs.py", "profiler/test_native_stacks.py",
+    "scenarios",
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ...profiler.diagnosis.finding import short_path
@@ -10,6 +11,8 @@ from . import format as text
 
 #: A function with less of a line's samples is left out, unless it is the line's first.
 LEAST_SHARE = 0.05
+#: With fewer samples of the training process, how far its shares may be off is said.
+MANY_SAMPLES = 100
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,18 @@ def native_view(report: Report) -> NativeView | None:
         caption=(
             f"{text.count(found.samples, 'sample')} of the training process{children}, by py-spy, {found.rate_hz} a "
             "second since the first step. Shares of a child's lines are of all children's samples in code of the run."
+            + _doubt(sum(line.samples for line in found.lines if not line.in_child))
         ),
+    )
+
+
+def _doubt(samples: int) -> str:
+    """How far shares of so few samples may be off: two standard errors of a half, which are the widest."""
+    if not 0 < samples < MANY_SAMPLES:
+        return ""
+    return (
+        f" So few samples of the training process tell shares to about {math.ceil(100 / math.sqrt(samples))} points;"
+        " more steps (`--steps`) give more."
     )
 
 

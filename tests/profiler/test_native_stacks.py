@@ -37,13 +37,14 @@ for _ in range(int(sys.argv[1])):
     optimizer.step()
 print(len(data))
 """
-LIMITS = Limits(steps=150, warmup=2, traced_steps=0)
+#: py-spy takes a while to begin, and then 20 samples a second.
+LIMITS = Limits(steps=800, warmup=2, traced_steps=0)
 PROCESS = {"pid": 7, "agent": "/agent/", "library": "/usr/lib/python3"}
 LINE = Frame("/home/u/train.py", 12, "decode")
 ZLIB = Frame("/lib/libz.so.1", 0, "inflate")
 
 
-def recorded(tmp_path: Path, steps: int = 400) -> tuple[Report, str]:
+def recorded(tmp_path: Path, steps: int = 1000) -> tuple[Report, str]:
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
     output = tmp_path / "output"

@@ -36,4 +36,9 @@ def test_rows_name_functions_and_where_they_lie() -> None:
     assert (
         "100 samples of the training process and of its children (2), by py-spy, 20 a second" in view.caption
     )
+    # AND how far the shares of so few samples may be off, as is not said of many
+    assert "tell shares to about 15 points; more steps" in view.caption
+    many = stacks.model_copy(update={"lines": [line.model_copy(update={"samples": 100}), far]})
+    surer = native_view(report.model_copy(update={"native_stacks": many}))
+    assert surer is not None and "points" not in surer.caption
     assert native_view(report.model_copy(update={"native_stacks": None})) is None
